@@ -1,0 +1,203 @@
+"""Read the catalog folders into records; each kind is read when first asked for."""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from catalogs import schema
+
+OWN_FOLDER = Path(__file__).parent
+RecordType = TypeVar("RecordType", bound=BaseModel)
+
+
+class CatalogError(ValueError):
+    """A catalog file that cannot be used; the message names the file, the key and what was expected."""
+
+
+class Shelf(Generic[RecordType]):
+    """The records of one kind, found by id or alias (letter case and blanks do not matter)."""
+
+    def __init__(self, kind: str, records: Mapping[str, RecordType]) -> None:
+        self.kind = kind
+        self._records = dict(sorted(records.items()))
+        self._by_name: dict[str, str] = {}
+        for id_, record in self._records.items():
+            for name in (id_, getattr(record, "name", id_), *getattr(record, "aliases", ())):
+                self._by_name.setdefault(_plain(str(name)), id_)
+
+    def __iter__(self) -> Iterator[RecordType]:
+        return iter(self._records.values())
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and _plain(name) in self._by_name
+
+    def __getitem__(self, name: str) -> RecordType:
+        found = self.get(name)
+        if found is None:
+            near = self.nearest(name)
+            raise CatalogError(f"no {self.kind} is called {name!r}" + (f"; the nearest is {near!r}" if near else ""))
+        return found
+
+    def get(self, name: str) -> RecordType | None:
+        """Return the record called `name` (id or alias), or None."""
+        id_ = self._by_name.get(_plain(name))
+        return None if id_ is None else self._records[id_]
+
+    def nearest(self, name: str) -> str | None:
+        """Return the id whose id or alias is spelled most like `name`, or None where nothing is near."""
+        import difflib
+
+        near = difflib.get_close_matches(_plain(name), self._by_name, n=1, cutoff=0.4)
+        return self._by_name[near[0]] if near else None
+
+
+def _plain(name: str) -> str:
+    return "".join(letter for letter in name.lower() if letter.isalnum() or letter in ".+")
+
+
+@dataclass(frozen=True)
+class Catalog:
+    """All records of one or more folders; a later folder's record replaces an earlier one of the same id."""
+
+    folders: tuple[Path, ...] = field(default=(OWN_FOLDER,))
+
+    @cached_property
+    def gpus(self) -> Shelf[schema.Gpu]:
+        return self._shelf("gpus", "Gpu")
+
+    @cached_property
+    def nodes(self) -> Shelf[schema.Node]:
+        return self._shelf("nodes", "Node")
+
+    @cached_property
+    def cpus(self) -> Shelf[schema.Cpu]:
+        return self._shelf("cpus", "Cpu")
+
+    @cached_property
+    def nics(self) -> Shelf[schema.Nic]:
+        return self._shelf("nics", "Nic")
+
+    @cached_property
+    def switches(self) -> Shelf[schema.Switch]:
+        return self._shelf("switches", "Switch")
+
+    @cached_property
+    def cables(self) -> Shelf[schema.Cable]:
+        return self._shelf("cables", "Cable")
+
+    @cached_property
+    def storage(self) -> Shelf[schema.Storage]:
+        return self._shelf("storage", "Storage")
+
+    @cached_property
+    def racks(self) -> Shelf[schema.Rack]:
+        return self._shelf("facilities/racks", "Rack")
+
+    @cached_property
+    def pdus(self) -> Shelf[schema.Pdu]:
+        return self._shelf("facilities/pdus", "Pdu")
+
+    @cached_property
+    def cooling(self) -> Shelf[schema.Cooling]:
+        return self._shelf("facilities/cooling", "Cooling")
+
+    @cached_property
+    def software(self) -> Shelf[schema.SoftwareSupport]:
+        return self._shelf("software", "SoftwareSupport", table="support")
+
+    @cached_property
+    def models(self) -> Shelf[schema.ModelPreset]:
+        return self._shelf("models", "ModelPreset")
+
+    @cached_property
+    def prices(self) -> Shelf[schema.Price]:
+        return self._shelf("prices", "Price", table="price")
+
+    @cached_property
+    def facts(self) -> Shelf[schema.Fact]:
+        return self._shelf("facts", "Fact", table="fact")
+
+    @cached_property
+    def thresholds(self) -> Shelf[schema.Threshold]:
+        return self._shelf("thresholds", "Threshold", table="threshold")
+
+    @cached_property
+    def sources(self) -> Shelf[schema.Source]:
+        return self._shelf(".", "Source", table="source", names=("sources.toml",))
+
+    @cached_property
+    def version(self) -> str:
+        """Return the content hash of every TOML file in the folders, independent of where the folders are."""
+        digest = hashlib.sha256()
+        for folder in self.folders:
+            for path in sorted(folder.rglob("*.toml")):
+                digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
+                digest.update(path.read_bytes() + b"\0")
+        return digest.hexdigest()[:16]
+
+    def _shelf(self, folder: str, record: str, table: str | None = None, names: tuple[str, ...] = ()) -> Shelf[Any]:
+        """Read one kind. With `table`, each file holds an array of tables of that name, else one record."""
+        from catalogs import schema
+
+        model: type[BaseModel] = getattr(schema, record)
+        records: dict[str, BaseModel] = {}
+        for root in self.folders:
+            for path in _files(root / folder, names):
+                for number, row in enumerate(_rows(path, table)):
+                    made = _record(model, row, path, number if table else None)
+                    records[made.id] = made  # type: ignore[attr-defined]
+        return Shelf(record.lower(), records)
+
+
+def _files(folder: Path, names: tuple[str, ...]) -> Iterable[Path]:
+    if names:
+        return [folder / name for name in names if (folder / name).is_file()]
+    return sorted(folder.glob("*.toml"))
+
+
+def _rows(path: Path, table: str | None) -> list[Any]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise CatalogError(f"{path}: cannot be read as TOML: {error}") from error
+    if table is None:
+        return [document]
+    rows = document.get(table, [])
+    if not isinstance(rows, list) or set(document) - {table}:
+        raise CatalogError(f"{path}: expected only [[{table}]] tables")
+    return rows
+
+
+def _record(model: type[BaseModel], row: Any, path: Path, number: int | None) -> BaseModel:
+    try:
+        return model.model_validate(row)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = ".".join(str(part) for part in first["loc"])
+        place = f" (table {number + 1})" if number is not None else ""
+        raise CatalogError(f"{path}{place}: {key}: {first['msg']}") from error
+
+
+def load_catalog(folders: Iterable[Path | str] = ()) -> Catalog:
+    """Return the project's own catalog, with the records of further `folders` added or replacing it in order.
+
+    Raises CatalogError where a folder does not exist.
+    """
+    extra = tuple(Path(folder) for folder in folders)
+    for folder in extra:
+        if not folder.is_dir():
+            raise CatalogError(f"{folder}: no such catalog folder")
+    return Catalog((OWN_FOLDER, *extra))

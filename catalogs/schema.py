@@ -1,0 +1,486 @@
+"""The records of the catalog: every value has a unit and a source.
+
+A file in the catalog is one record in TOML. A value is an inline table, `{ value = "700 W", source = "nvidia-h100-datasheet" }`,
+read as `Sourced`; which dimension it must have is part of the field's type. What a source does not say is absent, never guessed.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+
+from catalogs.quantities import QuantityError, magnitude, parse_quantity
+
+if TYPE_CHECKING:
+    from pint import Quantity
+
+
+class Kind(StrEnum):
+    """How a number came about; every number in a design carries one."""
+
+    MEASURED = "measured"
+    DATASHEET = "datasheet"
+    DERIVED = "derived"
+    ESTIMATED = "estimated"
+    ASSUMED = "assumed"
+    YOU = "you"
+
+
+class Record(BaseModel):
+    """Base of all catalog records: immutable, and an unknown key is an error."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Conflict(Record):
+    """Another source's different value, kept beside the one that was chosen."""
+
+    value: str | float | bool
+    source: str
+    note: str = ""
+
+
+class Sourced(Record):
+    """One value with where it comes from. Text values are quantities or names; numbers are counts and ratios."""
+
+    value: str | int | float | bool
+    source: str | tuple[str, ...]
+    kind: Kind = Kind.DATASHEET
+    range: tuple[str | float, str | float] | None = None
+    date: str | None = None
+    note: str = ""
+    verified: bool = True
+    conflicts: tuple[Conflict, ...] = ()
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """Return the ids of the sources, each an entry of `catalogs/sources.toml`."""
+        return (self.source,) if isinstance(self.source, str) else self.source
+
+    @property
+    def quantity(self) -> Quantity:
+        """Return the value as a pint quantity in the unit it was written in."""
+        return parse_quantity(str(self.value))
+
+    def to(self, unit: str) -> float:
+        """Return the value as a plain number in `unit`."""
+        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
+            return float(self.value)
+        return magnitude(str(self.value), unit)
+
+    def ends(self, unit: str) -> tuple[float, float, float]:
+        """Return (low, expected, high) in `unit`; without a range all three are the value."""
+        expected = self.to(unit)
+        if self.range is None:
+            return expected, expected, expected
+        low, high = (float(end) if isinstance(end, (int, float)) else magnitude(end, unit) for end in self.range)
+        return low, expected, high
+
+
+def _of(unit: str) -> Any:
+    """Return a pydantic validator: the value must be a quantity that converts to `unit`."""
+
+    def check(sourced: Sourced) -> Sourced:
+        if not isinstance(sourced.value, str):
+            raise ValueError(f"expected a quantity with a unit, such as '1 {unit}', got {sourced.value!r}")
+        for text in (sourced.value, *(sourced.range or ())):
+            try:
+                magnitude(str(text), unit)
+            except QuantityError as error:
+                raise ValueError(f"{error}; expected a unit like {unit!r}") from error
+        return sourced
+
+    return AfterValidator(check)
+
+
+def _count(sourced: Sourced) -> Sourced:
+    if isinstance(sourced.value, (str, bool)):
+        raise ValueError(f"expected a number without a unit, got {sourced.value!r}")
+    return sourced
+
+
+Bytes = Annotated[Sourced, _of("GB")]
+Bandwidth = Annotated[Sourced, _of("GB/s")]
+LinkSpeed = Annotated[Sourced, _of("Gb/s")]
+Throughput = Annotated[Sourced, _of("TFLOP/s")]
+Power = Annotated[Sourced, _of("W")]
+Mass = Annotated[Sourced, _of("kg")]
+Length = Annotated[Sourced, _of("m")]
+Temperature = Annotated[Sourced, _of("degC")]
+Airflow = Annotated[Sourced, _of("CFM")]
+Voltage = Annotated[Sourced, _of("V")]
+Current = Annotated[Sourced, _of("A")]
+Money = Annotated[Sourced, _of("USD")]
+Duration = Annotated[Sourced, _of("week")]
+RackUnits = Annotated[Sourced, _of("U")]
+Time = Annotated[Sourced, _of("s")]
+Count = Annotated[Sourced, AfterValidator(_count)]
+Text = Sourced
+
+
+class Status(StrEnum):
+    """Whether a product can be bought."""
+
+    AVAILABLE = "available"
+    ANNOUNCED = "announced"
+    END_OF_LIFE = "end_of_life"
+    UNKNOWN = "unknown"
+
+
+class Product(Record):
+    """What all products share."""
+
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9.\-]*$")
+    name: str
+    aliases: tuple[str, ...] = ()
+    vendor: str
+    status: Status = Status.UNKNOWN
+    year: int | None = None
+    verified: bool = True
+    unverified: tuple[str, ...] = ()
+    notes: str = ""
+
+    @field_validator("unverified", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+
+# ---------------------------------------------------------------------------------------------------------------- compute
+
+
+class GpuMemory(Record):
+    """Device memory: `capacity` is what the driver reports where known, else the printed GB read as GiB less a reserve."""
+
+    kind: str
+    capacity: Bytes
+    printed: Bytes
+    bandwidth: Bandwidth | None = None
+
+
+class ScaleUp(Record):
+    """The link among GPUs: one direction, per GPU; `domain` is how many GPUs it joins at full speed."""
+
+    kind: str
+    technology: str = Field(default="none", pattern=r"^(nvlink|xgmi|ethernet|xe_link|pcie|none)$")
+    per_direction: Bandwidth | None = None
+    domain: Count
+    in_network_reduction: bool = False
+    peer_to_peer: bool = True
+
+
+class HostLink(Record):
+    """PCIe to the host."""
+
+    generation: Count | None = None
+    lanes: Count | None = None
+
+
+class GpuPower(Record):
+    """Board or module power; `meaning` is the vendor's term (TDP, TBP, configurable range)."""
+
+    maximum: Power
+    meaning: str = ""
+
+
+class Gpu(Product):
+    """An accelerator package. Peaks are dense, per package; sustained values are large matrix products, measured."""
+
+    architecture: str
+    form_factor: str
+    memory: GpuMemory
+    peak_dense: dict[str, Throughput]
+    sustained: dict[str, Throughput] = {}
+    precisions: tuple[str, ...]
+    scale_up: ScaleUp
+    host_link: HostLink = HostLink()
+    power: GpuPower
+    stack: str = Field(pattern=r"^(CUDA|ROCm|Gaudi|oneAPI)$")
+    compute_capability: str = ""
+    cooling: str = ""
+    export_note: str = ""
+
+
+class Part(Record):
+    """So many of another record, by id: `{ id = "connectx-7-400", count = 8 }`."""
+
+    id: str
+    count: int = Field(gt=0)
+
+
+class PowerSupplies(Record):
+    """Supplies of a node: how many, each one's rating, and how many may fail ("4+2")."""
+
+    count: Count | None = None
+    rating: Power | None = None
+    redundancy: Text | None = None
+    usable: Power | None = None
+
+
+class NodePower(Record):
+    """Power of the whole node at its inlet."""
+
+    maximum: Power | None = None
+    typical: Power | None = None
+
+
+class HostMemory(Record):
+    """Host DRAM per node."""
+
+    installed: Bytes | None = None
+    maximum: Bytes | None = None
+    dimm_slots: Count | None = None
+
+
+class NodeNics(Record):
+    """Network adapters: for the GPU fabric and for storage and in-band traffic. What the source does not name is absent."""
+
+    compute: tuple[Part, ...] = ()
+    compute_speed: LinkSpeed | None = None
+    storage: tuple[Part, ...] = ()
+    storage_speed: LinkSpeed | None = None
+    slots: Text | None = None
+    on_baseboard: bool = False
+
+
+class Node(Product):
+    """A server, or a pre-integrated rack (`is_rack`) whose `trays` are the scale-out nodes.
+
+    All counts are of the whole record: an NVL72 rack has 72 GPUs, 36 CPUs and 18 trays.
+    """
+
+    gpu: str
+    gpu_alternatives: tuple[str, ...] = ()
+    gpu_count: int = Field(gt=0)
+    is_rack: bool = False
+    trays: int = Field(default=1, gt=0)
+    topology: str = Field(pattern=r"^(nvswitch|full_mesh|bridge|pcie_switch|pcie|ethernet_mesh|unified|none)$")
+    scale_up_domain: int = Field(gt=0)
+    cpus: tuple[Part, ...] = ()
+    cpu_text: Text | None = None
+    cpu_count: Count | None = None
+    memory: HostMemory = HostMemory()
+    nics: NodeNics = NodeNics()
+    pcie_generation: Count | None = None
+    local_storage: Bytes | None = None
+    local_storage_text: Text | None = None
+    height: RackUnits | None = None
+    weight: Mass | None = None
+    power: NodePower = NodePower()
+    supplies: PowerSupplies = PowerSupplies()
+    cooling: str = Field(pattern=r"^(air|liquid|air_or_liquid|unknown)$")
+    liquid_share: Count | None = None
+    airflow: Airflow | None = None
+    heat: Text | None = None
+    inlet_maximum: Temperature | None = None
+    gpu_power_limit: Power | None = None
+    desktop: bool = False
+
+
+class Cpu(Product):
+    """A host processor."""
+
+    family: str = ""
+    cores: Count
+    power: Power | None = None
+    memory_channels: Count | None = None
+    memory_text: Text | None = None
+    pcie_generation: Count | None = None
+    pcie_lanes: Count | None = None
+
+
+# ---------------------------------------------------------------------------------------------------------------- network
+
+
+class Nic(Product):
+    """A network adapter. `speed` is per adapter; `protocols` are infiniband and ethernet; `rdma` is RDMA or RoCEv2."""
+
+    speed: LinkSpeed
+    ports: tuple[int, ...] = ()
+    connector: str = ""
+    protocols: tuple[str, ...]
+    pcie: Text | None = None
+    pcie_generation: Count | None = None
+    rdma: bool = True
+    gpudirect: bool = False
+    reorders_packets: bool = False
+    power: Power | None = None
+
+
+class Switch(Product):
+    """A switch. `ports` are logical ports at `port_speed`; `cages` the physical holes; `throughput` is one way."""
+
+    protocol: str = Field(pattern=r"^(infiniband|ethernet)$")
+    ports: int = Field(gt=0)
+    port_speed: LinkSpeed
+    cages: int | None = None
+    connector: str = ""
+    breakouts: tuple[str, ...] = ()
+    throughput: LinkSpeed | None = None
+    asic: str = ""
+    role: str = Field(default="fabric", pattern=r"^(fabric|management|planning_class)$")
+    manager_port: bool = False
+    managed: bool = True
+    adaptive_routing: bool = False
+    in_network_reduction: bool = False
+    height: RackUnits | None = None
+    weight: Mass | None = None
+    power_typical: Power | None = None
+    power_maximum: Power | None = None
+    cooling: str = "air"
+
+
+class Cable(Product):
+    """A cable assembly or a transceiver: `medium` dac, acc, aec, aoc, sr, dr, fr or copper; `reach` is its longest run."""
+
+    medium: str
+    is_transceiver: bool = False
+    speed: LinkSpeed
+    links: int = Field(default=1, gt=0)
+    connector_a: str = ""
+    connector_b: str = ""
+    reach: Length | None = None
+    power_per_end: Power | None = None
+    protocol: str = "any"
+    part_numbers: tuple[str, ...] = ()
+
+
+# ------------------------------------------------------------------------------------------- storage, facilities, software
+
+
+class Storage(Product):
+    """A storage system; rates and power are per `unit`, sold in steps of one unit from `minimum_units` up."""
+
+    system: str = Field(pattern=r"^(parallel_file_system|object_store|nfs|block|local)$")
+    unit: str
+    read: Bandwidth | None = None
+    write: Bandwidth | None = None
+    capacity: Bytes | None = None
+    minimum_units: Count | None = None
+    power: Power | None = None
+    height: RackUnits | None = None
+    weight: Mass | None = None
+    network: Text | None = None
+    reference: dict[str, Any] = {}
+
+
+class Rack(Product):
+    """An empty rack."""
+
+    units: RackUnits
+    width: Length | None = None
+    depth: Length | None = None
+    load: Mass | None = None
+
+
+class Pdu(Product):
+    """A feed or power distribution unit; `usable` is at the 80 % continuous rule, `full` at rating."""
+
+    voltage: Voltage
+    phases: int
+    current: Current
+    full: Text
+    usable: Power
+
+
+class Cooling(Product):
+    """A cooling unit or method with what it can carry away."""
+
+    type: str
+    capacity: Power | None = None
+    power: Power | None = None
+    approach: Text | None = None
+    weight: Mass | None = None
+    facts: dict[str, Any] = {}
+
+
+class SoftwareSupport(Record):
+    """What runs on a GPU: lowest versions, and what is missing or broken. `gpus` may end in `*`."""
+
+    id: str
+    gpus: tuple[str, ...]
+    scope: str
+    status: str
+    fact: str
+    minimum: str | None = None
+    maximum: str | None = None
+    source: str | tuple[str, ...]
+    verified: bool = True
+
+
+# ----------------------------------------------------------------------------------------------- models, prices, thresholds
+
+
+class ModelPreset(Record):
+    """A published model by its shape, in the field's own terms; `shape` keys are those of `rules.sizing.model.ModelShape`."""
+
+    id: str
+    name: str
+    aliases: tuple[str, ...] = ()
+    family: str
+    kind: str = Field(pattern=r"^(dense|moe|vision_transformer|cnn|recommendation|encoder|encoder_decoder|hybrid|multimodal)$")
+    shape: dict[str, Any]
+    published_parameters: Count | None = None
+    published_active_parameters: Count | None = None
+    config: dict[str, Any] = {}
+    source: str | tuple[str, ...]
+    verified: bool = True
+    notes: str = ""
+
+
+class Price(Record):
+    """A dated price range of an item (a product id, or a service such as a cloud GPU-hour). Unknown prices are absent."""
+
+    id: str
+    item: str
+    what: str
+    unit: str
+    low: float | None = None
+    high: float | None = None
+    date: str
+    source: str | tuple[str, ...]
+    confidence: str = Field(pattern=r"^(high|medium|low|none)$")
+    note: str = ""
+
+
+class Fact(Record):
+    """A dated number that belongs to no product: failure rates, electricity, carbon, lead times, benchmark results, rules of thumb."""
+
+    id: str
+    topic: str
+    values: dict[str, Sourced]
+    applies_to: str = ""
+    note: str = ""
+    verified: bool = True
+
+
+class Threshold(Record):
+    """A rule of thumb of the field as data: condition, conclusion, number with unit, scope, source, strength, dissent."""
+
+    id: str
+    stage: str
+    condition: str
+    conclusion: str
+    value: float | str | None = None
+    unit: str = ""
+    values: dict[str, float | str] = {}
+    scope: str = ""
+    source: str
+    strength: str = Field(pattern=r"^(hard|strong|advice)$")
+    verified: bool = True
+    note: str = ""
+    dissents_from: tuple[str, ...] = ()
+
+
+class Source(Record):
+    """Where a value was read."""
+
+    id: str
+    title: str
+    url: str = ""
+    kind: str
+    date: str = ""
+    licence: str = ""
+    note: str = ""
