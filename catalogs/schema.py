@@ -179,14 +179,17 @@ class HostLink(Record):
 
 
 class GpuPower(Record):
-    """Board or module power; `meaning` is the vendor's term (TDP, TBP, configurable range)."""
+    """Board or module power; `meaning` is the vendor's term (TDP, TBP, configurable range). Unpublished power is absent."""
 
-    maximum: Power
+    maximum: Power | None = None
     meaning: str = ""
 
 
 class Gpu(Product):
-    """An accelerator package. Peaks are dense, per package; sustained values are large matrix products, measured."""
+    """An accelerator package. Peaks are dense, per package; sustained values are large matrix products, measured.
+
+    `devices` is how many devices the software sees in one package; each has that share of memory and compute.
+    """
 
     architecture: str
     form_factor: str
@@ -199,6 +202,7 @@ class Gpu(Product):
     power: GpuPower
     stack: str = Field(pattern=r"^(CUDA|ROCm|Gaudi|oneAPI)$")
     compute_capability: str = ""
+    devices: int = Field(default=1, gt=0)
     cooling: str = ""
     export_note: str = ""
 
