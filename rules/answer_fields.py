@@ -1,0 +1,132 @@
+"""Every answer that exists, as data: key, kind, unit, bounds, choices, and what is assumed where a person does not know.
+
+The interview adds the words that a person reads; the rules and formulas read the values.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WORKLOADS = ("pretraining", "fine_tuning_full", "fine_tuning_lora", "fine_tuning_qlora", "vision", "recommendation")
+PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "tf32", "fp32")
+OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
+RECOMPUTE = ("none", "selective", "full")
+COOLING = ("air", "rear_door", "liquid", "immersion")
+FEEDS = ("208v_single_phase", "230v_single_phase", "120v_single_phase", "208v_three_phase", "400v_three_phase", "415v_three_phase", "480v_three_phase")
+
+
+@dataclass(frozen=True)
+class AnswerField:
+    """One answer. `kind`: quantity, number, count, choice, name or names. `assumed` stands in for a missing answer, with `reason`.
+
+    `minimum` and `maximum` are in `unit`. `units_ignored` are unit words that a plain number may carry.
+    """
+
+    key: str
+    kind: str
+    example: str
+    unit: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[str, ...] = ()
+    assumed: str | int | float | tuple[str, ...] | None = None
+    reason: str = ""
+    units_ignored: tuple[str, ...] = ()
+
+
+def _quantity(key: str, example: str, unit: str, low: float, high: float, assumed: str | None = None, reason: str = "") -> AnswerField:
+    return AnswerField(key, "quantity", example, unit, low, high, assumed=assumed, reason=reason)
+
+
+def _count(key: str, example: str, low: int, high: int, assumed: int | None = None, reason: str = "", units: tuple[str, ...] = ()) -> AnswerField:
+    return AnswerField(key, "count", example, "", low, high, assumed=assumed, reason=reason, units_ignored=units)
+
+
+def _choice(key: str, choices: tuple[str, ...], assumed: str | None = None, reason: str = "") -> AnswerField:
+    return AnswerField(key, "choice", choices[0], choices=choices, assumed=assumed, reason=reason)
+
+
+_PARAMETERS = ("parameters", "parameter", "params")
+_TOKENS = ("tokens", "token", "samples", "images", "sequences")
+
+FIELDS: tuple[AnswerField, ...] = (
+    # what is trained
+    _choice("workload.kind", WORKLOADS, "pretraining", "most clusters are sized for pretraining, the hardest case"),
+    AnswerField("model.preset", "name", "llama-3.1-70b"),
+    AnswerField("model.parameters", "number", "70B", minimum=1e5, maximum=1e15, units_ignored=_PARAMETERS),
+    AnswerField("model.active_parameters", "number", "37B", minimum=1e5, maximum=1e15, units_ignored=_PARAMETERS),
+    _count("model.layers", "80", 1, 2000),
+    _count("model.hidden_size", "8192", 8, 200_000),
+    _count("model.ffn_size", "28672", 8, 2_000_000),
+    _count("model.attention_heads", "64", 1, 4096),
+    _count("model.key_value_heads", "8", 1, 4096),
+    _count("model.vocabulary_size", "128256", 1, 10_000_000),
+    _count("model.experts", "256", 2, 100_000),
+    _count("model.experts_per_token", "8", 1, 1024),
+    _count("model.expert_ffn_size", "2048", 8, 2_000_000),
+    AnswerField("model.embedding_parameters", "number", "22B", minimum=1e3, maximum=1e15, units_ignored=_PARAMETERS),
+    AnswerField("model.gmacs_per_sample", "number", "4.1", minimum=1e-6, maximum=1e9),
+    # how it is trained
+    _choice("training.precision", PRECISIONS, "bf16", "bf16 trains without loss scaling on every current GPU"),
+    _choice("training.optimizer", OPTIMIZERS, "adamw", "AdamW is what published language-model runs use"),
+    _count("training.sequence_length", "8192", 1, 100_000_000, units=_TOKENS),
+    _count("training.global_batch", "2048", 1, 1_000_000_000, units=_TOKENS),
+    AnswerField("training.tokens", "number", "15T", minimum=1, maximum=1e18, units_ignored=_TOKENS),
+    AnswerField("training.samples", "number", "1.28M", minimum=1, maximum=1e18, units_ignored=_TOKENS),
+    _count("training.lora_rank", "16", 1, 65_536, 16, "rank 16 on all linear layers is a common start"),
+    # how large and how soon
+    _choice("scale.mode", ("deadline", "fixed", "budget"), "deadline", "the smallest cluster that finishes in time"),
+    _quantity("scale.deadline", "54 days", "day", 0.001, 36_500, "90 days", "a quarter of a year, a usual planning horizon"),
+    _count("scale.nodes", "8", 1, 1_000_000, units=("nodes", "node", "servers")),
+    _count("scale.gpus", "1024", 1, 10_000_000, units=("GPUs", "GPU", "gpus")),
+    # parallelism
+    _choice("parallelism.mode", ("automatic", "given"), "automatic", "the search finds the fastest plan that fits"),
+    _count("parallelism.tensor", "8", 1, 1024),
+    _count("parallelism.pipeline", "16", 1, 1024),
+    _count("parallelism.context", "1", 1, 1024),
+    _count("parallelism.expert", "8", 1, 4096),
+    _count("parallelism.zero_stage", "1", 0, 3),
+    _count("parallelism.micro_batch", "1", 1, 1_000_000),
+    _choice("parallelism.recompute", RECOMPUTE),
+    # software
+    _choice("software.framework", ("pytorch", "jax", "tensorflow"), "pytorch", "most public training code is written for it"),
+    # money
+    _quantity("budget.purchase", "1.5M USD", "USD", 1, 1e13),
+    _choice("budget.objective", ("cheapest", "fastest", "best_per_kw"), "cheapest", "the cheapest design that meets the other answers"),
+    _quantity("budget.years", "4 years", "year", 0.1, 20, "3 years", "three years are the shortest usual depreciation of GPU servers"),
+    _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10, "0.08 USD/kWh", "near the industrial average of the United States"),
+    # data
+    _choice("data.kind", ("text", "image", "video", "tabular")),
+    _quantity("data.size", "30 TB", "TB", 1e-6, 1e9),
+    # datacenter
+    AnswerField("facility.region", "name", "Germany"),
+    _count("facility.racks", "40", 1, 1_000_000),
+    _quantity("facility.rack_units", "42 U", "U", 1, 100, "42 U", "the usual height of a data-centre rack"),
+    _quantity("facility.rack_power", "40 kW", "kW", 0.1, 5000),
+    _quantity("facility.total_power", "4 MW", "kW", 0.1, 1e8),
+    AnswerField("facility.cooling", "names", "air, liquid", choices=COOLING, assumed=("air",), reason="every hall has air; anything else must be there to be used"),
+    _quantity("facility.inlet_temperature", "27 °C", "degC", 5, 60, "27 °C", "upper end of the recommended range of ASHRAE"),
+    AnswerField("facility.pue", "number", "1.3", minimum=1.0, maximum=4.0, assumed=1.4, reason="between liquid-cooled halls (1.2) and the industry's average (1.56)"),
+    _choice("facility.feed", FEEDS),
+    # preferences
+    AnswerField("preferences.vendors", "names", "NVIDIA, AMD"),
+    AnswerField("preferences.gpus", "names", "nvidia-h200-sxm-141gb"),
+    AnswerField("preferences.nodes", "names", "nvidia-dgx-h200"),
+    _choice("preferences.fabric", ("any", "infiniband", "ethernet"), "any", "both are designed and the reasons decide"),
+    AnswerField("preferences.oversubscription", "number", "1", minimum=1, maximum=64, assumed=1.0, reason="a non-blocking training fabric is the safe start"),
+    _choice("preferences.storage", ("any", "parallel_file_system", "object_store", "both"), "any", "the need decides"),
+    _choice("preferences.unverified_products", ("exclude", "allow"), "exclude", "a purchase should rest on values that were read at their source"),
+    _choice("preferences.announced_products", ("exclude", "allow"), "exclude", "an announced product is not a purchase"),
+    # the person's own server
+    AnswerField("own_server.gpu", "name", "nvidia-rtx-4090"),
+    _count("own_server.gpus", "8", 1, 1024),
+    _choice("own_server.topology", ("pcie", "pcie_switch", "bridge", "nvswitch", "full_mesh", "none")),
+    _count("own_server.scale_up_domain", "8", 1, 1024),
+    _count("own_server.nics", "2", 0, 64),
+    _quantity("own_server.nic_speed", "100 Gb/s", "Gb/s", 1, 3200),
+    _count("own_server.cpu_cores", "64", 1, 4096),
+    _quantity("own_server.memory", "512 GB", "GB", 1, 1e6),
+    _quantity("own_server.power", "3 kW", "kW", 0.05, 500),
+    _quantity("own_server.height", "4 U", "U", 0, 100),
+    _quantity("own_server.price", "60000 USD", "USD", 0, 1e9),
+)

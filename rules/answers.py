@@ -1,0 +1,234 @@
+"""Answers: what the person said, and where each value came from.
+
+Answers are a flat mapping from dotted keys ("facility.rack_power") to plain values: text with a unit for quantities, numbers,
+names, or lists of names. `FIELDS` declares every key. A key that is absent was not answered; a key that is `UNKNOWN` was
+answered with "I don't know". Both are resolved to the field's assumption, and `Resolved` remembers that.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import QuantityError, magnitude, quantity, split
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from pint import Quantity
+
+from rules.answer_fields import FIELDS, AnswerField
+
+Value = str | int | float | bool | tuple[str, ...]
+UNKNOWN = "unknown"
+_BY_KEY = {each.key: each for each in FIELDS}
+
+
+class AnswerError(ValueError):
+    """An answer that cannot be used: which key, what was expected, and the nearest valid value."""
+
+    def __init__(self, key: str, message: str) -> None:
+        super().__init__(f"{key}: {message}")
+        self.key, self.message = key, message
+
+
+def field_of(key: str) -> AnswerField:
+    """Return the declaration of `key`; raises AnswerError with the nearest key."""
+    found = _BY_KEY.get(key)
+    if found is None:
+        near = difflib.get_close_matches(key, _BY_KEY, n=1, cutoff=0.5)
+        hint = f"; did you mean {near[0]!r}?" if near else f"; the sections are {', '.join(sections())}"
+        raise AnswerError(key, "no such answer" + hint)
+    return found
+
+
+def sections() -> tuple[str, ...]:
+    """Return the sections of the answers in interview order."""
+    return tuple(dict.fromkeys(each.key.split(".")[0] for each in FIELDS))
+
+
+def parse_answer(key: str, raw: object) -> Value:
+    """Check one raw value (typed text or a TOML value) against its field and return it in its stored form.
+
+    Raises AnswerError: the message says what was expected and gives an example.
+    """
+    declared = field_of(key)
+    if isinstance(raw, str) and raw.strip().lower() in (UNKNOWN, "?", "i don't know"):
+        return UNKNOWN
+    return _PARSERS[declared.kind](declared, raw)
+
+
+def _parse_quantity(declared: AnswerField, raw: object) -> Value:
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {raw!r}")
+    text = " ".join(str(raw).split())
+    try:
+        number, unit = split(text)
+        if not unit:
+            text = f"{text} {declared.unit}"
+        value = magnitude(text, declared.unit)
+    except QuantityError as error:
+        raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.unit}, such as {declared.example!r}") from error
+    _check_range(declared, value, number)
+    return text
+
+
+def _check_range(declared: AnswerField, value: float, shown: float) -> None:
+    if not math.isfinite(value):
+        raise AnswerError(declared.key, f"expected a finite number, got {shown}")
+    low, high = declared.minimum, declared.maximum
+    if (low is not None and value < low) or (high is not None and value > high):
+        unit = f" {declared.unit}" if declared.unit else ""
+        ends = f"from {low:g} to {high:g}{unit}" if low is not None and high is not None else f"{'at least' if low is not None else 'at most'} "
+        ends += "" if low is not None and high is not None else f"{low if low is not None else high:g}{unit}"
+        raise AnswerError(declared.key, f"{value:g}{unit} is outside what can be: {ends}, such as {declared.example!r}")
+
+
+def _parse_number(declared: AnswerField, raw: object) -> float:
+    if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
+        raise AnswerError(declared.key, f"expected a number such as {declared.example!r}, got {raw!r}")
+    try:
+        number, unit = split(str(raw)) if isinstance(raw, str) else (float(raw), "")
+    except (QuantityError, OverflowError) as error:
+        raise AnswerError(declared.key, f"{error}; expected a number such as {declared.example!r}") from error
+    if unit and unit not in declared.units_ignored:
+        raise AnswerError(declared.key, f"expected a plain number such as {declared.example!r}, got the unit {unit!r}")
+    _check_range(declared, number, number)
+    return number
+
+
+def _parse_count(declared: AnswerField, raw: object) -> Value:
+    number = _parse_number(declared, raw)
+    if number != int(number):
+        raise AnswerError(declared.key, f"expected a whole number such as {declared.example!r}, got {number:g}")
+    return int(number)
+
+
+def _parse_choice(declared: AnswerField, raw: object) -> Value:
+    if not isinstance(raw, str):
+        raise AnswerError(declared.key, f"expected one of {', '.join(declared.choices)}, got {raw!r}")
+    plain = raw.strip().lower().replace("-", "_").replace(" ", "_")
+    if plain in declared.choices:
+        return plain
+    near = difflib.get_close_matches(plain, declared.choices, n=1, cutoff=0.4)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    raise AnswerError(declared.key, f"{raw!r} is not one of {', '.join(declared.choices)}{hint}")
+
+
+def _parse_name(declared: AnswerField, raw: object) -> Value:
+    if not isinstance(raw, str) or not raw.strip() or len(raw) > 200:
+        raise AnswerError(declared.key, f"expected a name such as {declared.example!r}, got {str(raw)[:60]!r}")
+    return raw.strip()
+
+
+def _parse_names(declared: AnswerField, raw: object) -> Value:
+    parts: Iterable[object] = raw.split(",") if isinstance(raw, str) else raw if isinstance(raw, (list, tuple)) else ()
+    names = tuple(part.strip() for part in parts if isinstance(part, str) and part.strip())
+    if not names or len(names) > 100 or (isinstance(raw, (list, tuple)) and len(names) != len(raw)):
+        raise AnswerError(declared.key, f"expected a list of names such as {declared.example!r}, got {str(raw)[:60]!r}")
+    if declared.choices:
+        return tuple(str(_parse_choice(declared, name)) for name in names)
+    return names
+
+
+_PARSERS = {
+    "quantity": _parse_quantity,
+    "number": lambda declared, raw: _parse_number(declared, raw),
+    "count": _parse_count,
+    "choice": _parse_choice,
+    "name": _parse_name,
+    "names": _parse_names,
+}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """The answers of a person: `values` in stored form by key, `provenance` by key (you, preset, imported …)."""
+
+    values: Mapping[str, Value] = field(default_factory=dict)
+    provenance: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, raw: Mapping[str, object], origin: str = "you") -> Answers:
+        """Check and keep raw values by dotted key, or nested tables as in a TOML file; raises AnswerError for the first wrong one."""
+        values = {key: parse_answer(key, value) for key, value in flatten(raw).items()}
+        return cls(values, dict.fromkeys(values, origin))
+
+    def with_value(self, key: str, raw: object, origin: str = "you") -> Answers:
+        """Return answers with `key` set; raises AnswerError."""
+        return Answers({**self.values, key: parse_answer(key, raw)}, {**self.provenance, key: origin})
+
+    def without(self, key: str) -> Answers:
+        """Return answers in which `key` is not answered."""
+        field_of(key)
+        return Answers(
+            {name: value for name, value in self.values.items() if name != key},
+            {name: value for name, value in self.provenance.items() if name != key},
+        )
+
+    def given(self, key: str) -> bool:
+        """Return whether the person gave a value (not absent and not "I don't know")."""
+        return key in self.values and self.values[key] != UNKNOWN
+
+    def value(self, key: str) -> Value | None:
+        """Return the given value, else the field's assumption (None where it has none)."""
+        declared = field_of(key)
+        return self.values[key] if self.given(key) else declared.assumed
+
+    def text(self, key: str) -> str:
+        """Return the value as text, "" where there is none."""
+        value = self.value(key)
+        return "" if value is None else ", ".join(value) if isinstance(value, tuple) else str(value)
+
+    def names(self, key: str) -> tuple[str, ...]:
+        """Return the value as a tuple of names, empty where there is none."""
+        value = self.value(key)
+        return value if isinstance(value, tuple) else () if value is None else (str(value),)
+
+    def number(self, key: str) -> float | None:
+        """Return the value as a plain number in the field's own unit, None where there is none."""
+        value = self.value(key)
+        if value is None or isinstance(value, tuple):
+            return None
+        declared = field_of(key)
+        return magnitude(str(value), declared.unit) if declared.kind == "quantity" else float(value)
+
+    def count(self, key: str) -> int | None:
+        """Return the value as a whole number, None where there is none."""
+        number = self.number(key)
+        return None if number is None else int(number)
+
+    def quantity(self, key: str) -> Quantity | None:
+        """Return the value as a pint quantity in the field's unit, None where there is none."""
+        number = self.number(key)
+        return None if number is None else quantity(number, field_of(key).unit)
+
+    def assumptions(self) -> dict[str, str]:
+        """Return, by key, the reason of every assumption that stands in for a missing answer."""
+        return {each.key: each.reason for each in FIELDS if each.assumed is not None and not self.given(each.key)}
+
+    def nested(self) -> dict[str, dict[str, object]]:
+        """Return the answers as the tables of a TOML file, in the order of FIELDS."""
+        tables: dict[str, dict[str, object]] = {}
+        for each in FIELDS:
+            if each.key in self.values:
+                section, _, name = each.key.partition(".")
+                value = self.values[each.key]
+                tables.setdefault(section, {})[name] = list(value) if isinstance(value, tuple) else value
+        return tables
+
+
+def flatten(raw: Mapping[str, object]) -> dict[str, object]:
+    """Return nested answer tables as dotted keys; keys that are dotted already stay."""
+    flat: dict[str, object] = {}
+    for key, value in raw.items():
+        if isinstance(value, dict):
+            for name, inner in value.items():
+                if isinstance(inner, dict):
+                    raise AnswerError(f"{key}.{name}", "expected a value, got a table")
+                flat[f"{key}.{name}"] = inner
+        else:
+            flat[key] = value
+    return flat

@@ -1,0 +1,89 @@
+"""A candidate: one node type at one size with one plan, filled stage by stage; and the context that all candidates share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from rules.findings import Finding, Kind, Scalar, Stage, Strength
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from catalogs import Catalog
+    from catalogs.schema import Gpu, Node
+    from rules.answers import Answers
+    from rules.facts import FactField
+    from rules.guidance.declare import Rule
+    from rules.sizing.results import (
+        BomLine,
+        CostEstimate,
+        FabricDesign,
+        FacilityDesign,
+        HostDesign,
+        PlanChoice,
+        ReliabilityEstimate,
+        StorageDesign,
+        Workload,
+    )
+
+
+@dataclass(frozen=True)
+class Context:
+    """What a stage may read besides the candidate: the answers, the catalog and the resolved workload."""
+
+    answers: Answers
+    catalog: Catalog
+    workload: Workload
+
+
+@dataclass
+class Candidate:
+    """One way to build the cluster.
+
+    `units` counts what is bought (servers, or pre-integrated racks); `nodes` counts scale-out nodes (servers, or the trays of the
+    racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all.
+    """
+
+    id: str
+    node: Node
+    gpu: Gpu
+    units: int
+    nodes: int
+    gpus: int
+    choice: PlanChoice | None = None
+    fabric: FabricDesign | None = None
+    host: HostDesign | None = None
+    storage: StorageDesign | None = None
+    facility: FacilityDesign | None = None
+    reliability: ReliabilityEstimate | None = None
+    cost: CostEstimate | None = None
+    bom: list[BomLine] = field(default_factory=list)
+    facts: dict[Stage, Mapping[str, Scalar]] = field(default_factory=dict)
+    flags: set[str] = field(default_factory=set)
+    findings: list[Finding] = field(default_factory=list)
+    sized_by: str = ""
+
+    @property
+    def rejections(self) -> list[Finding]:
+        """Return the hard rejections, in firing order."""
+        return [found for found in self.findings if found.kind is Kind.REJECT and found.strength is Strength.HARD]
+
+
+class StageModule(Protocol):
+    """What a module in `rules/stages/` offers.
+
+    `assess` sizes what the stage needs, keeps it on the candidate, and returns the stage's wide fact (every field of FACTS).
+    `describe` returns the design sections that the stage writes, by dotted name ("fabric.compute"), with TOML-ready values.
+    `bill` returns the stage's lines of the bill of materials, without prices.
+    """
+
+    STAGE: Stage
+    FACTS: Sequence[FactField]
+    RULES: Sequence[Rule]
+
+    def assess(self, candidate: Candidate, context: Context) -> dict[str, Scalar]: ...
+
+    def describe(self, candidate: Candidate, context: Context) -> dict[str, dict[str, object]]: ...
+
+    def bill(self, candidate: Candidate, context: Context) -> list[BomLine]: ...

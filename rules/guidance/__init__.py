@@ -1,0 +1,1 @@
+"""Judgement as declared rules, one module per stage."""

@@ -1,0 +1,1 @@
+"""What follows from physics: parameters, memory, time, plans, fabric, host, storage, power, money, failures."""
