@@ -314,11 +314,15 @@ class Nic(Product):
 
 
 class Switch(Product):
-    """A switch. `ports` are logical ports at `port_speed`; `cages` the physical holes; `throughput` is one way."""
+    """A switch. `ports` are logical ports at `port_speed`; `cages` the physical holes; `throughput` is one way.
+
+    Where one box holds several independent switches (`switches_per_box`), these are of one switch and height and power of the box.
+    """
 
     protocol: str = Field(pattern=r"^(infiniband|ethernet)$")
     ports: int = Field(gt=0)
     port_speed: LinkSpeed
+    switches_per_box: int = Field(default=1, gt=0)
     cages: int | None = None
     connector: str = ""
     breakouts: tuple[str, ...] = ()
@@ -329,6 +333,8 @@ class Switch(Product):
     managed: bool = True
     adaptive_routing: bool = False
     in_network_reduction: bool = False
+    buffer: Bytes | None = None
+    latency: Time | None = None
     height: RackUnits | None = None
     weight: Mass | None = None
     power_typical: Power | None = None
