@@ -343,7 +343,7 @@ class Switch(Product):
 
 
 class Cable(Product):
-    """A cable assembly or a transceiver: `medium` dac, acc, aec, aoc, sr, dr, fr or copper; `reach` is its longest run."""
+    """A cable assembly, a fibre or a transceiver: `medium` dac, acc, aec, aoc, sr, dr, fr, mmf, smf or copper; `reach` is its longest run."""
 
     medium: str
     is_transceiver: bool = False
@@ -368,6 +368,8 @@ class Storage(Product):
     read: Bandwidth | None = None
     write: Bandwidth | None = None
     capacity: Bytes | None = None
+    read_iops: Count | None = None
+    write_iops: Count | None = None
     minimum_units: Count | None = None
     power: Power | None = None
     height: RackUnits | None = None
