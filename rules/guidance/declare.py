@@ -20,6 +20,14 @@ CANDIDATE = "candidate"
 OPERATORS = ("<", "<=", ">", ">=", "==", "!=")
 
 
+class RuleError(ValueError):
+    """A rule that is declared wrongly or failed while it fired; `rule` is its id."""
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(f"rule {rule}: {message}")
+        self.rule, self.message = rule, message
+
+
 @dataclass(frozen=True)
 class Scaled:
     """Another field times a factor, the right side of a comparison."""
@@ -49,10 +57,10 @@ class Comparison:
             right = other if self.right.factor == 1.0 else float(other) * self.right.factor
         else:
             right = self.right
-        if self.operator == "==":
-            return left == right
-        if self.operator == "!=":
-            return left != right
+        if self.operator in ("==", "!="):
+            numbers = all(isinstance(side, (int, float)) and not isinstance(side, bool) for side in (left, right))
+            same = float(left) == float(right) if numbers else left == right
+            return same is (self.operator == "==")
         left_number, right_number = float(left), float(right)
         return {
             "<": left_number < right_number,

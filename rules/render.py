@@ -1,0 +1,113 @@
+"""From a rule that fired and its fact to a finding: templates filled in, figures shown with their units.
+
+A template is a text with `{field}` in it and nothing more: no format, no conversion, no attribute. `{{` and `}}` stand for braces.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from string import Formatter
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import format_number
+from rules.facts import show, unit_of
+from rules.findings import Finding, Remedy
+from rules.guidance.declare import RuleError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rules.findings import Scalar
+    from rules.guidance.declare import Rule
+
+Part = tuple[str, str | None]
+"""A literal text and the field that follows it, None at the end."""
+
+VALUE_DIGITS = 12
+"""Significant digits of a number in a value that is written back as an answer, where the shown four could miss the mark."""
+
+
+@lru_cache(maxsize=4096)
+def parse_template(template: str) -> tuple[Part, ...]:
+    """Split a template into literal texts and field names; raises ValueError, saying what is wrong, for anything else."""
+    parts: list[Part] = []
+    for literal, name, specification, conversion in Formatter().parse(template):
+        if name is not None and (specification or conversion or not name.isidentifier()):
+            raise ValueError(f"the template {template!r} must name a field between braces, as in {{memory_needed_gib}}; found {{{name}}}")
+        parts.append((literal, name))
+    return tuple(parts)
+
+
+def templates(rule: Rule) -> tuple[str, ...]:
+    """Return every template of a rule."""
+    found = [rule.because]
+    if rule.decides:
+        found.append(rule.decides[1])
+    for fix in rule.fix:
+        found += [fix.text, fix.value]
+    if rule.ask:
+        found += [rule.ask.to, rule.ask.ask, rule.ask.good_answer]
+    return tuple(found)
+
+
+def template_fields(rule: Rule) -> tuple[str, ...]:
+    """Return the fields that the rule's templates print, sorted; raises RuleError for a template that does not parse."""
+    try:
+        return tuple(sorted({name for template in templates(rule) for _, name in parse_template(template) if name}))
+    except ValueError as error:
+        raise RuleError(rule.id, str(error)) from error
+
+
+def value_text(name: str, value: Scalar) -> str:
+    """Return a field as the text of an answer: "412000000 USD", "true"; precise, without separators of thousands."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return value
+    return f"{format_number(float(value), VALUE_DIGITS)} {unit_of(name)}".strip()
+
+
+def fill(template: str, rule: Rule, fact: Mapping[str, Scalar], write: Callable[[str, Scalar], str] = show) -> str:
+    """Fill a template of `rule` with the values of `fact`; raises RuleError naming a field that the fact does not state."""
+    try:
+        parts = parse_template(template)
+    except ValueError as error:
+        raise RuleError(rule.id, str(error)) from error
+    text = []
+    for literal, name in parts:
+        text.append(literal)
+        if name is None:
+            continue
+        if name not in fact:
+            raise RuleError(rule.id, f"its text prints the field {name!r}, which stage {rule.stage} does not state")
+        text.append(write(name, fact[name]))
+    return "".join(text)
+
+
+def numbers_of(rule: Rule, fact: Mapping[str, Scalar]) -> dict[str, str]:
+    """Return the figures that a finding rests on, as shown: the fields that the rule compares, then those that its sentence prints."""
+    printed = [name for _, name in parse_template(rule.because) if name]
+    compared = [name for comparison in rule.when for name in comparison.reads]
+    return {name: show(name, fact[name]) for name in dict.fromkeys([*compared, *printed]) if name in fact}
+
+
+def finding(rule: Rule, fact: Mapping[str, Scalar]) -> Finding:
+    """Build the finding of a rule that fired on `fact`; raises RuleError for a template that cannot be filled."""
+    decision, value = rule.decides if rule.decides else ("", "")
+    ask = rule.ask
+    return Finding(
+        rule=rule.id,
+        stage=rule.stage,
+        kind=rule.kind,
+        strength=rule.strength,
+        because=fill(rule.because, rule, fact),
+        guidance=rule.guidance,
+        thresholds=rule.thresholds,
+        numbers=numbers_of(rule, fact),
+        decision=decision,
+        value=fill(value, rule, fact),
+        remedies=tuple(Remedy(fix.key, fill(fix.value, rule, fact, value_text), fill(fix.text, rule, fact)) for fix in rule.fix),
+        ask=fill(ask.ask, rule, fact) if ask else "",
+        to=fill(ask.to, rule, fact) if ask else "",
+        good_answer=fill(ask.good_answer, rule, fact) if ask else "",
+    )
