@@ -12,7 +12,15 @@ PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "tf32", "fp32")
 OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 RECOMPUTE = ("none", "selective", "full")
 COOLING = ("air", "rear_door", "liquid", "immersion")
-FEEDS = ("208v_single_phase", "230v_single_phase", "120v_single_phase", "208v_three_phase", "400v_three_phase", "415v_three_phase", "480v_three_phase")
+FEEDS = (
+    "208v_single_phase",
+    "230v_single_phase",
+    "120v_single_phase",
+    "208v_three_phase",
+    "400v_three_phase",
+    "415v_three_phase",
+    "480v_three_phase",
+)
 
 
 @dataclass(frozen=True)
@@ -38,7 +46,9 @@ def _quantity(key: str, example: str, unit: str, low: float, high: float, assume
     return AnswerField(key, "quantity", example, unit, low, high, assumed=assumed, reason=reason)
 
 
-def _count(key: str, example: str, low: int, high: int, assumed: int | None = None, reason: str = "", units: tuple[str, ...] = ()) -> AnswerField:
+def _count(
+    key: str, example: str, low: int, high: int, assumed: int | None = None, reason: str = "", units: tuple[str, ...] = ()
+) -> AnswerField:
     return AnswerField(key, "count", example, "", low, high, assumed=assumed, reason=reason, units_ignored=units)
 
 
@@ -94,7 +104,9 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("budget.purchase", "1.5M USD", "USD", 1, 1e13),
     _choice("budget.objective", ("cheapest", "fastest", "best_per_kw"), "cheapest", "the cheapest design that meets the other answers"),
     _quantity("budget.years", "4 years", "year", 0.1, 20, "3 years", "three years are the shortest usual depreciation of GPU servers"),
-    _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10, "0.08 USD/kWh", "near the industrial average of the United States"),
+    _quantity(
+        "budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10, "0.08 USD/kWh", "near the industrial average of the United States"
+    ),
     # data
     _choice("data.kind", ("text", "image", "video", "tabular")),
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e9),
@@ -104,18 +116,46 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("facility.rack_units", "42 U", "U", 1, 100, "42 U", "the usual height of a data-centre rack"),
     _quantity("facility.rack_power", "40 kW", "kW", 0.1, 5000),
     _quantity("facility.total_power", "4 MW", "kW", 0.1, 1e8),
-    AnswerField("facility.cooling", "names", "air, liquid", choices=COOLING, assumed=("air",), reason="every hall has air; anything else must be there to be used"),
+    AnswerField(
+        "facility.cooling",
+        "names",
+        "air, liquid",
+        choices=COOLING,
+        assumed=("air",),
+        reason="every hall has air; anything else must be there to be used",
+    ),
     _quantity("facility.inlet_temperature", "27 °C", "degC", 5, 60, "27 °C", "upper end of the recommended range of ASHRAE"),
-    AnswerField("facility.pue", "number", "1.3", minimum=1.0, maximum=4.0, assumed=1.4, reason="between liquid-cooled halls (1.2) and the industry's average (1.56)"),
+    AnswerField(
+        "facility.pue",
+        "number",
+        "1.3",
+        minimum=1.0,
+        maximum=4.0,
+        assumed=1.4,
+        reason="between liquid-cooled halls (1.2) and the industry's average (1.56)",
+    ),
     _choice("facility.feed", FEEDS),
     # preferences
     AnswerField("preferences.vendors", "names", "NVIDIA, AMD"),
     AnswerField("preferences.gpus", "names", "nvidia-h200-sxm-141gb"),
     AnswerField("preferences.nodes", "names", "nvidia-dgx-h200"),
     _choice("preferences.fabric", ("any", "infiniband", "ethernet"), "any", "both are designed and the reasons decide"),
-    AnswerField("preferences.oversubscription", "number", "1", minimum=1, maximum=64, assumed=1.0, reason="a non-blocking training fabric is the safe start"),
+    AnswerField(
+        "preferences.oversubscription",
+        "number",
+        "1",
+        minimum=1,
+        maximum=64,
+        assumed=1.0,
+        reason="a non-blocking training fabric is the safe start",
+    ),
     _choice("preferences.storage", ("any", "parallel_file_system", "object_store", "both"), "any", "the need decides"),
-    _choice("preferences.unverified_products", ("exclude", "allow"), "exclude", "a purchase should rest on values that were read at their source"),
+    _choice(
+        "preferences.unverified_products",
+        ("exclude", "allow"),
+        "exclude",
+        "a purchase should rest on values that were read at their source",
+    ),
     _choice("preferences.announced_products", ("exclude", "allow"), "exclude", "an announced product is not a purchase"),
     # the person's own server
     AnswerField("own_server.gpu", "name", "nvidia-rtx-4090"),

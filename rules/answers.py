@@ -81,7 +81,11 @@ def _check_range(declared: AnswerField, value: float, shown: float) -> None:
     low, high = declared.minimum, declared.maximum
     if (low is not None and value < low) or (high is not None and value > high):
         unit = f" {declared.unit}" if declared.unit else ""
-        ends = f"from {low:g} to {high:g}{unit}" if low is not None and high is not None else f"{'at least' if low is not None else 'at most'} "
+        ends = (
+            f"from {low:g} to {high:g}{unit}"
+            if low is not None and high is not None
+            else f"{'at least' if low is not None else 'at most'} "
+        )
         ends += "" if low is not None and high is not None else f"{low if low is not None else high:g}{unit}"
         raise AnswerError(declared.key, f"{value:g}{unit} is outside what can be: {ends}, such as {declared.example!r}")
 

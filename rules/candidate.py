@@ -42,7 +42,8 @@ class Candidate:
     """One way to build the cluster.
 
     `units` counts what is bought (servers, or pre-integrated racks); `nodes` counts scale-out nodes (servers, or the trays of the
-    racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all.
+    racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placed_density` is the
+    number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before).
     """
 
     id: str
@@ -63,6 +64,7 @@ class Candidate:
     flags: set[str] = field(default_factory=set)
     findings: list[Finding] = field(default_factory=list)
     sized_by: str = ""
+    placed_density: int = 0
 
     @property
     def rejections(self) -> list[Finding]:

@@ -206,7 +206,14 @@ def _question_row(found: Finding) -> dict[str, Any]:
 
 
 def _alternative_row(each: Alternative) -> dict[str, Any]:
-    head = {"rank": each.rank, "candidate": each.candidate, "name": each.name, "plan": each.plan, "because": each.because, "apart": each.apart}
+    head = {
+        "rank": each.rank,
+        "candidate": each.candidate,
+        "name": each.name,
+        "plan": each.plan,
+        "because": each.because,
+        "apart": each.apart,
+    }
     return _without_empty(head) | {"figures": each.figures.shown()}
 
 

@@ -32,7 +32,8 @@ class ModelShape:
 
     `kind`: dense, moe, vision_transformer, cnn, recommendation. `attention`: mha, gqa or mla. `ffn_size` is the intermediate
     size of a dense layer, `expert_ffn_size` of one routed expert, `shared_expert_ffn_size` of all shared experts together.
-    `dense_layers` counts the first layers that keep a dense FFN in a mixture of experts.
+    `dense_layers` counts the first layers that keep a dense FFN in a mixture of experts. With a `sliding_window`,
+    `full_attention_layers` counts the layers that see the whole sequence all the same.
     """
 
     name: str
@@ -60,6 +61,7 @@ class ModelShape:
     dense_layers: int = 0
     mtp_layers: int = 0
     sliding_window: int = 0
+    full_attention_layers: int = 0
     max_sequence_length: int = 0
     attention_bias: bool = False
     ffn_bias: bool = False
@@ -152,7 +154,11 @@ class Plan:
 
 @dataclass(frozen=True)
 class MemoryEstimate:
-    """Peak memory of the fullest GPU. `terms` are the expected parts; `verdict`: fits, at_risk, does_not_fit, unknown."""
+    """Peak memory of the fullest GPU. `terms` are the expected parts; `verdict`: fits, at_risk, does_not_fit, unknown.
+
+    `low`, `expected` and `high` are of everything on the device. `allocated` is the part that a framework's allocator reports as
+    its peak, without the runtime's context, communicator buffers and fragmentation: the figure to compare with a measured peak.
+    """
 
     low: Quantity
     expected: Quantity
@@ -163,6 +169,7 @@ class MemoryEstimate:
     largest_term: str
     verdict: str
     notes: tuple[str, ...] = ()
+    allocated: Range | None = None
 
 
 @dataclass(frozen=True)
@@ -228,12 +235,16 @@ class FabricNetwork:
 
 @dataclass(frozen=True)
 class FabricDesign:
-    """The four networks; None where the design needs none (a single node has no compute fabric)."""
+    """The four networks; None where the design needs none (a single node has no compute fabric).
+
+    `nodes_per_rack` is the density that the cable lengths assume.
+    """
 
     compute: FabricNetwork | None
     storage: FabricNetwork | None
     in_band: FabricNetwork | None
     out_of_band: FabricNetwork | None
+    nodes_per_rack: int = 4
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,45 @@
+"""`advise(answers, catalog) -> Design`: propose, size, judge, choose. One deterministic function, run from scratch every time."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.assembly import assemble
+from rules.candidate import Context
+from rules.choice import rank
+from rules.judging import judge
+from rules.proposals import propose
+from rules.pruning import prune
+from rules.sizing.workload import describe_workload
+
+if TYPE_CHECKING:
+    from catalogs import Catalog
+    from rules.answers import Answers
+    from rules.design import Design
+
+
+def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Design:
+    """Return the design that follows from the answers and the catalog.
+
+    Parameters
+    ----------
+    answers
+        Any subset of the answers; what is missing is assumed, and the design says so.
+    catalog
+        The products, prices, models and thresholds.
+    exhaustive
+        Search all plans and judge all candidates, in seconds instead of milliseconds.
+    strict
+        Raise when a rule fails, instead of reporting the failure in the design.
+
+    Raises
+    ------
+    AnswerError
+        Where an answer names something that does not exist, or answers contradict each other.
+    """
+    context = Context(answers, catalog, describe_workload(answers, catalog))
+    proposals = propose(context, exhaustive=exhaustive)
+    kept, dominated = prune(proposals.candidates, context, everything=exhaustive)
+    judged = [judge(candidate, context, strict=strict) for candidate in kept]
+    ranking = rank([each.candidate for each in judged], context)
+    return assemble(context, judged, ranking, [*proposals.rejected, *dominated])

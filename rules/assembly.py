@@ -1,0 +1,174 @@
+"""Put a design together from the ranking: sections, reasons, alternatives, rejections, assumptions, questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import format_number
+from rules.design import Alternative, Assumption, Design, Rejected
+from rules.findings import Finding, Kind, Stage, Strength
+from rules.stages import all_stages
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rules.candidate import Candidate, Context
+    from rules.choice import Ranked, Ranking
+    from rules.judging import Judged
+
+MOST_ALTERNATIVES = 12
+
+
+def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejected: Sequence[Rejected]) -> Design:
+    """Return the design of the best candidate, or of the nearest one with its conflicts; without any, the conflict alone."""
+    chosen = ranking.chosen
+    answers, version = context.answers, context.catalog.version
+    if chosen is None:
+        return Design(
+            answers, version, "", "", "", False, None, {}, (), (_nothing_allowed(rejected),),
+            assumptions(context, None), (), tuple(_ordered(rejected)),
+        )  # fmt: skip
+    candidate = chosen.candidate
+    source = next(each for each in judged if each.candidate is candidate)
+    sections: dict[str, dict[str, object]] = {}
+    for module in all_stages():
+        for name, values in module.describe(candidate, context).items():
+            sections.setdefault(name, {}).update(values)
+    return Design(
+        answers=answers,
+        catalog_version=version,
+        chosen=candidate.id,
+        name=f"{candidate.units:,} × {candidate.node.name}, {candidate.gpus:,} GPUs",
+        plan=candidate.choice.plan.label if candidate.choice else "none fits",
+        fits=bool(ranking.good),
+        figures=chosen.figures,
+        sections=sections,
+        bom=tuple(candidate.cost.bom if candidate.cost else candidate.bom),
+        findings=(_chosen_because(ranking, context), *candidate.findings),
+        assumptions=assumptions(context, candidate),
+        alternatives=tuple(_alternatives(ranking, context)),
+        rejected=tuple(_ordered([*_rejections(ranking), *rejected])),
+        reentries=tuple(source.reentries),
+        notices=tuple(_notices(candidate)),
+        failures=tuple(source.failures),
+    )
+
+
+def assumptions(context: Context, candidate: Candidate | None) -> tuple[Assumption, ...]:
+    """Return every assumption: of missing answers, of the resolved workload, and those that rules state."""
+    answers = context.answers
+    rows = {
+        key: Assumption(key, answers.text(key), reason)
+        for key, reason in answers.assumptions().items()
+        if not key.startswith(("preferences.", "own_server.", "parallelism.")) and _matters(key, context)
+    }
+    rows |= {key: Assumption(key, *_split(reason)) for key, reason in context.workload.assumed.items()}
+    stated = [
+        Assumption(found.decision or found.rule, found.value, found.because, found.rule)
+        for found in (candidate.findings if candidate else ())
+        if found.kind is Kind.ASSUMPTION
+    ]
+    return (*rows.values(), *stated)
+
+
+def _matters(key: str, context: Context) -> bool:
+    """Return whether an unanswered field plays a part in this design."""
+    lora = context.workload.kind in ("fine_tuning_lora", "fine_tuning_qlora")
+    sized = context.answers.given("scale.nodes") or context.answers.given("scale.gpus") or context.answers.text("scale.mode") != "deadline"
+    return not ((key == "training.lora_rank" and not lora) or (key in ("scale.deadline", "scale.mode") and sized))
+
+
+def _split(reason: str) -> tuple[str, str]:
+    """Split "8192: the model's own length" into value and reason."""
+    value, separator, because = reason.partition(": ")
+    return (value, because) if separator else ("", reason)
+
+
+def _chosen_because(ranking: Ranking, context: Context) -> Finding:
+    """Return the first justification: why this candidate and not the next one."""
+    best, objective = ranking.chosen, context.answers.text("budget.objective")
+    assert best is not None
+    if not ranking.good:
+        because = f"no candidate meets every answer; this one comes nearest, with {len(best.candidate.rejections)} conflict(s)"
+    elif len(ranking.good) == 1:
+        because = "it is the only candidate that meets every answer"
+    else:
+        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; {_against(best, ranking.good[1], context)}"
+    numbers = {name: format_number(float(value)) for name, value in best.figures.shown().items() if isinstance(value, (int, float))}
+    shown = f"{best.candidate.units:,} × {best.candidate.node.name}"
+    return Finding(
+        "choice.objective", Stage.MONEY, Kind.DECISION, Strength.STRONG, f"{because}; sized as {best.candidate.sized_by}.", ("G4.1",),
+        numbers=numbers, decision="design.chosen", value=shown,
+    )  # fmt: skip
+
+
+def _against(best: Ranked, other: Ranked, context: Context) -> str:
+    """Say how the best compares with another candidate, by the figures that both have."""
+    del context
+    parts = []
+    for name, label in (("ownership_usd", "costs"), ("days", "takes"), ("it_power_kw", "draws")):
+        mine, theirs = getattr(best.figures, name), getattr(other.figures, name)
+        if mine and theirs:
+            change = theirs / mine - 1.0
+            parts.append(f"{label} {abs(change):.0%} {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else f"{label} the same")
+    unknown = " (its price is unknown)" if other.apart or other.figures.ownership_usd is None else ""
+    return f"the next, {other.candidate.units:,} × {other.candidate.node.name}{unknown}, " + (", ".join(parts) or "cannot be compared")
+
+
+def _alternatives(ranking: Ranking, context: Context) -> list[Alternative]:
+    best = ranking.chosen
+    rows = []
+    for number, each in enumerate(ranking.good[1 : MOST_ALTERNATIVES + 1], start=2):
+        assert best is not None
+        because = _against(best, each, context)
+        rows.append(
+            Alternative(
+                number,
+                each.candidate.id,
+                f"{each.candidate.units:,} × {each.candidate.node.name}",
+                each.candidate.choice.plan.label if each.candidate.choice else "",
+                each.figures,
+                because,
+                each.apart,
+            )  # fmt: skip
+        )
+    return rows
+
+
+def _rejections(ranking: Ranking) -> list[Rejected]:
+    """Return the rejected candidates with the first rule that rejected each; the nearest is the design itself when nothing fits."""
+    rows = []
+    for each in ranking.bad[0 if ranking.good else 1 :]:
+        candidate = each.candidate
+        if candidate.rejections:
+            first = candidate.rejections[0]
+            rows.append(Rejected(candidate.id, candidate.node.name, "rule", first.rule, first.because, first.numbers))
+        else:
+            rows.append(
+                Rejected(candidate.id, candidate.node.name, "search", "plans.none", "no parallel plan of the search fits this size")
+            )
+    return rows
+
+
+def _ordered(rows: Sequence[Rejected]) -> list[Rejected]:
+    order = {"rule": 0, "search": 1, "dominated": 2, "answers": 3}
+    return sorted(rows, key=lambda each: (order[each.kind], each.candidate))
+
+
+def _nothing_allowed(rejected: Sequence[Rejected]) -> Finding:
+    reasons = sorted({each.rule for each in rejected if each.kind == "answers"}) or ["the size"]
+    searched = [each for each in rejected if each.kind == "search"]
+    because = searched[0].because if searched else f"the answers exclude every node type, by {', '.join(reasons)}"
+    return Finding("proposals.nothing_allowed", Stage.VRAM, Kind.REJECT, Strength.HARD, because, ("G4.1",), remedies=())
+
+
+def _notices(candidate: Candidate) -> list[str]:
+    """Return what must stand at the top: unverified values and unknown prices that the design rests on."""
+    rows = []
+    if not (candidate.gpu.verified and candidate.node.verified):
+        rows.append("this design rests on catalog values that were not read at their source")
+    if candidate.cost and candidate.cost.missing:
+        names = ", ".join(candidate.cost.missing[:6])
+        more = len(candidate.cost.missing) - 6
+        rows.append(f"no price is known for {names}" + (f" and {more} more" if more > 0 else "") + "; totals leave them out")
+    return rows

@@ -1,0 +1,105 @@
+"""The feedback edges: what a later stage may send back to an earlier one, each at most once per candidate, with its reason."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.design import Reentry
+from rules.proposals import candidate_of, ladder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rules.candidate import Candidate, Context
+
+SLOWER = 0.98
+"""A fabric that offers less than this share of what the plan was rated with sends the candidate back to the plan search."""
+
+
+def take_edge(candidate: Candidate, context: Context, taken: Sequence[Reentry]) -> tuple[Candidate, Reentry] | None:
+    """Return the candidate to judge again and why, or None where every edge is settled."""
+    names = {each.edge for each in taken}
+    for name, edge in EDGES.items():
+        if name in names:
+            continue
+        found = edge(candidate, context)
+        if found is not None:
+            changed, because = found
+            return changed, Reentry(name, because)
+    return None
+
+
+def _fabric_to_plan(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
+    """A fabric slower than the plan was rated with: search the plan again at the rate that the wired fabric offers."""
+    network = candidate.fabric.compute if candidate.fabric else None
+    if network is None or candidate.choice is None or network.oversubscription <= 1.0 / SLOWER:
+        return None
+    offered = network.speed_gbps / network.oversubscription
+    changed = candidate_of(candidate.node, candidate.gpu, candidate.units, context, candidate.sized_by, network_gbps=offered)
+    return (
+        changed,
+        f"the fabric is oversubscribed {network.oversubscription:g}:1, so the plan was searched again at {offered:g} Gb/s per GPU",
+    )
+
+
+def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
+    """Racks hold fewer or more nodes than the cabling assumed: route the cables again at the real density."""
+    facility, fabric = candidate.facility, candidate.fabric
+    if facility is None or fabric is None or fabric.compute is None or candidate.placed_density or candidate.node.is_rack:
+        return None
+    density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
+    if density == 0 or density == fabric.nodes_per_rack:
+        return None
+    changed = _again(candidate, candidate.units)
+    changed.placed_density = density
+    return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
+
+
+def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
+    """What the budget buys cannot be powered: take as many as the power limit carries."""
+    limit = context.answers.number("facility.total_power")
+    if context.answers.text("scale.mode") != "budget" or limit is None or candidate.facility is None:
+        return None
+    needed = candidate.facility.total_power.to("kW").magnitude
+    return _shrunk(candidate, context, needed / limit, f"{needed:,.0f} kW exceed the {limit:,.0f} kW that the datacenter gives")
+
+
+def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
+    """The whole bill exceeds the budget that the size was taken from: buy fewer."""
+    budget = context.answers.number("budget.purchase")
+    cost = candidate.cost.purchase if candidate.cost else None
+    if context.answers.text("scale.mode") != "budget" or budget is None or cost is None:
+        return None
+    needed = cost.expected.to("USD").magnitude
+    return _shrunk(
+        candidate, context, needed / budget, f"with network and storage the bill is {needed:,.0f} USD, over the {budget:,.0f} USD"
+    )
+
+
+def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> tuple[Candidate, str] | None:
+    if excess <= 1.0 or candidate.units <= 1:
+        return None
+    wanted = int(candidate.units / excess)
+    sizes = [size for size in ladder(max(1, candidate.units)) if size <= max(1, wanted)]
+    for size in reversed(sizes):
+        changed = candidate_of(candidate.node, candidate.gpu, size, context, candidate.sized_by)
+        if changed.choice is not None:
+            return changed, f"{why}: {size} instead of {candidate.units} are taken"
+    return None
+
+
+def _again(candidate: Candidate, units: int) -> Candidate:
+    """Return a fresh candidate with the same node, size and plan, to be judged again."""
+    from rules.candidate import Candidate as Fresh
+
+    return Fresh(
+        candidate.id, candidate.node, candidate.gpu, units, candidate.nodes, candidate.gpus, candidate.choice, sized_by=candidate.sized_by
+    )
+
+
+EDGES: dict[str, Callable[[Candidate, Context], tuple[Candidate, str] | None]] = {
+    "fabric to plan": _fabric_to_plan,
+    "power to size": _power_to_size,
+    "budget to size": _budget_to_size,
+    "rack density to cables": _density_to_cables,
+}

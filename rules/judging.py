@@ -1,0 +1,85 @@
+"""Judge one candidate: run the stages in order, let the rules speak, and take the bounded feedback edges."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from rules.design import Reentry
+from rules.engine import compile_rules
+from rules.feedback import take_edge
+from rules.findings import Stage
+from rules.guidance.declare import limit_field
+from rules.stages import all_stages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from catalogs import Catalog
+    from rules.candidate import Candidate, Context, StageModule
+    from rules.findings import Scalar
+    from rules.guidance.declare import Rule
+
+MOST_REENTRIES = 3
+"""How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
+
+
+@dataclass
+class Judged:
+    """A candidate with the feedback edges that it took and the rules that failed on it."""
+
+    candidate: Candidate
+    reentries: list[Reentry] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
+
+
+def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Judged:
+    """Size and judge one candidate through all stages; a feedback edge starts it again, at most MOST_REENTRIES times."""
+    judged = Judged(candidate)
+    while True:
+        judged.failures = run_stages(judged.candidate, context, strict=strict)
+        taken = take_edge(judged.candidate, context, judged.reentries) if len(judged.reentries) < MOST_REENTRIES else None
+        if taken is None:
+            return judged
+        judged.candidate, reentry = taken
+        judged.reentries.append(reentry)
+
+
+def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
+    """Run every stage on a fresh candidate and return what failed (empty when all is well)."""
+    failures: list[str] = []
+    for module in all_stages():
+        fact = module.assess(candidate, context)
+        candidate.bom.extend(module.bill(candidate, context))
+        failures += apply_rules(module, candidate, fact, context, strict=strict)
+    return failures
+
+
+def apply_rules(module: StageModule, candidate: Candidate, fact: Mapping[str, Scalar], context: Context, *, strict: bool) -> list[str]:
+    """Run a stage's rules over its fact; findings and flags are kept on the candidate."""
+    rules = tuple(module.RULES)
+    wide = {**fact, **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
+    candidate.facts[module.STAGE] = wide
+    result = compile_rules(rules).evaluate(wide, strict=strict)
+    candidate.findings.extend(result.findings)
+    candidate.flags |= result.flags
+    return [f"rule {failure.rule_id} failed: {failure.message}" for failure in result.failures]
+
+
+def flags_of_earlier_stages(stage: Stage, candidate: Candidate) -> dict[str, Scalar]:
+    """Return every flag that a rule of an earlier stage may write, as a boolean field."""
+    order = list(Stage)
+    earlier = [module for module in all_stages() if order.index(module.STAGE) < order.index(stage)]
+    return {flag: flag in candidate.flags for module in earlier for rule in module.RULES for flag in rule.writes}
+
+
+def limits(rules: Iterable[Rule], catalog: Catalog) -> dict[str, Scalar]:
+    """Return the numbers of all thresholds that the rules name, as the fields that `limit(...)` reads."""
+    fields: dict[str, Scalar] = {}
+    for rule in rules:
+        for id_ in rule.thresholds:
+            threshold = catalog.thresholds[id_]
+            if threshold.value is not None:
+                fields[limit_field(id_)] = threshold.value
+            fields |= {limit_field(id_, name): value for name, value in threshold.values.items()}
+    return fields

@@ -1,0 +1,57 @@
+"""The person's own server, described in the answers, as a catalog record like any other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from catalogs.schema import HostMemory, Kind, Node, NodeNics, NodePower, Sourced
+from rules.answers import AnswerError
+
+if TYPE_CHECKING:
+    from catalogs import Catalog
+    from catalogs.schema import Gpu
+    from rules.answers import Answers
+
+OWN_SERVER_ID = "own-server"
+
+
+def own_server(answers: Answers, catalog: Catalog) -> Node | None:
+    """Return the server that the answers describe, or None where they name no GPU for it.
+
+    What the person did not say is absent, as in the catalog. Raises AnswerError for a GPU that the catalog does not know.
+    """
+    name = answers.text("own_server.gpu")
+    if not name:
+        return None
+    gpu = catalog.gpus.get(name)
+    if gpu is None:
+        near = catalog.gpus.nearest(name)
+        raise AnswerError("own_server.gpu", f"no GPU is called {name!r}" + (f"; the nearest is {near!r}" if near else ""))
+    count = answers.count("own_server.gpus") or 1
+    return Node(
+        id=OWN_SERVER_ID,
+        name=f"own server with {count} × {gpu.name}",
+        vendor="own",
+        gpu=gpu.id,
+        gpu_count=count,
+        topology=answers.text("own_server.topology") or _usual_topology(gpu),
+        scale_up_domain=min(count, answers.count("own_server.scale_up_domain") or _usual_domain(gpu, count)),
+        memory=HostMemory(installed=_said(answers, "own_server.memory")),
+        cpu_count=None,
+        nics=NodeNics(compute_speed=_said(answers, "own_server.nic_speed")),
+        height=_said(answers, "own_server.height"),
+        power=NodePower(maximum=_said(answers, "own_server.power")),
+        cooling="air",
+    )
+
+
+def _usual_topology(gpu: Gpu) -> str:
+    return {"nvlink": "nvswitch", "xgmi": "full_mesh"}.get(gpu.scale_up.technology, "pcie") if gpu.scale_up.domain.to("") > 2 else "pcie"
+
+
+def _usual_domain(gpu: Gpu, count: int) -> int:
+    return max(1, min(count, int(gpu.scale_up.domain.to(""))))
+
+
+def _said(answers: Answers, key: str) -> Any:
+    return Sourced(value=answers.text(key), source="you", kind=Kind.YOU) if answers.given(key) else None

@@ -1,0 +1,221 @@
+"""Which node types the answers allow, and at which size each would be bought.
+
+Three ways to a size: the smallest that finishes by the deadline, a fixed number, or what the budget buys. A size is found on
+a ladder of counts (1, 3, 5, 7, 9, 11, 13 or 15 times a power of two), since those divide into whole parallel plans.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from catalogs.schema import Status
+from rules.candidate import Candidate, Context
+from rules.design import Rejected
+from rules.own_server import OWN_SERVER_ID, own_server
+from rules.sizing.cost import unit_price
+from rules.sizing.hardware import hardware_of
+from rules.sizing.plans import search_plans
+from rules.sizing.reliability import goodput_at
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from catalogs.schema import Gpu, Node
+    from rules.sizing.hardware import Hardware
+    from rules.sizing.results import PlanChoice
+
+SECONDS_PER_DAY = 86_400.0
+LARGEST_CLUSTER_GPUS = 1_048_576
+"""The largest cluster that is sized: eight times the largest published one (Oracle, 131,072 GPUs)."""
+OVERSHOOT = 1.15
+"""A pre-integrated rack may exceed an asked number of nodes by this factor before it counts as another size."""
+
+
+@dataclass
+class Proposals:
+    """The sized candidates, and what the answers exclude with the reason of each."""
+
+    candidates: list[Candidate] = field(default_factory=list)
+    rejected: list[Rejected] = field(default_factory=list)
+
+
+def propose(context: Context, *, exhaustive: bool = False) -> Proposals:
+    """Return a sized candidate for every node type that the answers allow, in catalog order; rejected ones with their reason."""
+    found = Proposals()
+    own = own_server(context.answers, context.catalog)
+    nodes = [own] if own is not None else list(context.catalog.nodes)
+    for node in nodes:
+        gpu = context.catalog.gpus[node.gpu]
+        excluded = _excluded(node, gpu, context)
+        if excluded:
+            found.rejected.append(Rejected(node.id, node.name, "answers", excluded[0], excluded[1]))
+            continue
+        sized = _sized(node, gpu, context, exhaustive=exhaustive)
+        if isinstance(sized, str):
+            found.rejected.append(Rejected(node.id, node.name, "search", "proposals.size", sized))
+        else:
+            found.candidates.append(sized)
+    return found
+
+
+def _excluded(node: Node, gpu: Gpu, context: Context) -> tuple[str, str] | None:
+    """Return (the answer key, the reason) where the answers exclude the node type, else None."""
+    answers, catalog = context.answers, context.catalog
+    if node.id == OWN_SERVER_ID:
+        return None
+    named_nodes = {catalog.nodes[name].id for name in answers.names("preferences.nodes")}
+    named_gpus = {catalog.gpus[name].id for name in answers.names("preferences.gpus")}
+    vendors = {name.lower() for name in answers.names("preferences.vendors")}
+    if named_nodes and node.id not in named_nodes:
+        return "preferences.nodes", "not among the servers that were asked for"
+    if named_gpus and gpu.id not in named_gpus:
+        return "preferences.gpus", f"{gpu.name} is not among the GPUs that were asked for"
+    if vendors and not vendors & {node.vendor.lower(), gpu.vendor.lower()}:
+        return "preferences.vendors", f"neither {node.vendor} nor {gpu.vendor} is among the vendors that were asked for"
+    if node.id in named_nodes or gpu.id in named_gpus:
+        return None
+    if answers.text("preferences.unverified_products") == "exclude" and not (gpu.verified and node.verified):
+        return "preferences.unverified_products", "rests on values that were not read at their source; never chosen unasked"
+    if answers.text("preferences.announced_products") == "exclude" and Status.ANNOUNCED in (gpu.status, node.status):
+        return "preferences.announced_products", "is announced, not for sale"
+    if Status.END_OF_LIFE in (gpu.status, node.status):
+        return "preferences.gpus", f"{gpu.name if gpu.status is Status.END_OF_LIFE else node.name} is no longer sold new; name it to use it"
+    return None
+
+
+def _sized(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+    """Return the candidate at its size, or the reason why no size works."""
+    mode = context.answers.text("scale.mode")
+    if mode == "fixed" or context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
+        units = _fixed_units(node, context)
+        if isinstance(units, str):
+            return units
+        return candidate_of(node, gpu, units, context, "the size that was asked for", exhaustive=exhaustive)
+    if mode == "budget":
+        return _by_budget(node, gpu, context, exhaustive=exhaustive)
+    return _by_deadline(node, gpu, context, exhaustive=exhaustive)
+
+
+def candidate_of(
+    node: Node, gpu: Gpu, units: int, context: Context, sized_by: str, *, network_gbps: float | None = None, exhaustive: bool = False
+) -> Candidate:
+    """Return the candidate of `units` of `node` with the best plan that the search finds (None where none fits)."""
+    gpus = units * node.gpu_count
+    choice = _plan(_hardware(node, gpu, context, network_gbps), gpus, context, exhaustive=exhaustive)
+    return Candidate(f"{units}x-{node.id}", node, gpu, units, units * node.trays, gpus, choice, sized_by=sized_by)
+
+
+def _plan(hardware: Hardware, gpus: int, context: Context, *, exhaustive: bool = False) -> PlanChoice | None:
+    return search_plans(context.workload, hardware, gpus, context.answers, exhaustive=exhaustive)
+
+
+def _hardware(node: Node, gpu: Gpu, context: Context, network_gbps: float | None = None) -> Hardware:
+    return hardware_of(node, gpu, context.catalog, network_gbps)
+
+
+def _fixed_units(node: Node, context: Context) -> int | str:
+    """Return how many units make the number of GPUs or nodes that was asked for; racks only where they come near it."""
+    gpus, nodes = context.answers.count("scale.gpus"), context.answers.count("scale.nodes")
+    asked, per_unit, what = (gpus, node.gpu_count, "GPUs") if gpus else (nodes or 1, node.trays, "nodes")
+    units = math.ceil(asked / per_unit)
+    if node.is_rack and units * per_unit > asked * OVERSHOOT:
+        return f"comes as a rack of {per_unit} {what}; {asked:,} were asked for"
+    return units
+
+
+@lru_cache(maxsize=8)
+def ladder(largest: int) -> tuple[int, ...]:
+    """Return the counts up to `largest` that are an odd number up to 15 times a power of two, ascending."""
+    counts = {odd << shift for odd in range(1, 16, 2) for shift in range(largest.bit_length()) if odd << shift <= largest}
+    return tuple(sorted(counts))
+
+
+def _by_deadline(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+    """Return the smallest size on the ladder that finishes by the deadline with failures counted in."""
+    days = context.answers.number("scale.deadline") or 0.0
+    if context.workload.units_total <= 0:
+        units = _smallest(node, gpu, context, lambda choice, _: choice is not None)
+        return (
+            candidate_of(node, gpu, units, context, "the smallest size that fits the model", exhaustive=exhaustive)
+            if units
+            else _no_plan(gpu)
+        )
+
+    def in_time(choice: PlanChoice | None, units: int) -> bool:
+        return choice is not None and run_days(choice, units * node.trays, context) <= days
+
+    units = _smallest(node, gpu, context, in_time)
+    if units:
+        return candidate_of(node, gpu, units, context, "the smallest size that meets the deadline", exhaustive=exhaustive)
+    fastest = _smallest(node, gpu, context, lambda choice, _: choice is not None)
+    if not fastest:
+        return _no_plan(gpu)
+    return f"no size up to {LARGEST_CLUSTER_GPUS:,} GPUs finishes in {days:g} days with a global batch of {context.workload.global_batch:,}"
+
+
+def _no_plan(gpu: Gpu) -> str:
+    return f"no number of {gpu.name} holds the model with any plan of the search"
+
+
+def run_days(choice: PlanChoice, nodes: int, context: Context) -> float:
+    """Return the days that the whole run takes at the expected step time, failures and restarts counted in."""
+    working = context.workload.units_total / choice.step.units_per_second / SECONDS_PER_DAY
+    return working / goodput_at(nodes, context.catalog)
+
+
+def _smallest(node: Node, gpu: Gpu, context: Context, good: Callable[[PlanChoice | None, int], bool]) -> int | None:
+    """Return the smallest number of units on the ladder that is `good`, found by bisection, or None.
+
+    Speed grows with size except at the end of the scaling range, so the ladder is first climbed in steps of four.
+    """
+    hardware = _hardware(node, gpu, context)
+    sizes = ladder(max(1, LARGEST_CLUSTER_GPUS // node.gpu_count))
+    low = _first_step(hardware, node, context, sizes)
+    last_bad, first_good = low - 1, None
+    index = low
+    while index < len(sizes):
+        if good(_plan(hardware, sizes[index] * node.gpu_count, context), sizes[index]):
+            first_good = index
+            break
+        last_bad, index = index, index + 4
+    if first_good is None:
+        return None
+    while first_good - last_bad > 1:
+        middle = (first_good + last_bad) // 2
+        if good(_plan(hardware, sizes[middle] * node.gpu_count, context), sizes[middle]):
+            first_good = middle
+        else:
+            last_bad = middle
+    return sizes[first_good]
+
+
+def _first_step(hardware: Hardware, node: Node, context: Context, sizes: tuple[int, ...]) -> int:
+    """Return the index of the first size worth trying: below it even the full sustained rate misses the deadline."""
+    days = context.answers.number("scale.deadline") or 0.0
+    work = context.workload.units_total * context.workload.flops_per_unit
+    rate = hardware.sustained_flops(context.workload.precision) * node.gpu_count
+    if work <= 0 or rate <= 0 or days <= 0:
+        return 0
+    units = work / rate / (days * SECONDS_PER_DAY)
+    return next((index for index, size in enumerate(sizes) if size >= units), len(sizes))
+
+
+def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+    """Return as many units as the budget buys, network and storage counted in by their usual share."""
+    budget = context.answers.number("budget.purchase")
+    price = unit_price(node, context.catalog, context.answers)
+    if budget is None:
+        return "the size is what the budget buys, but no budget was given"
+    if price is None:
+        return "no price is known, so what the budget buys cannot be told; a quote would change that"
+    units = int(budget // price.expected.to("USD").magnitude)
+    if units < 1:
+        return f"one costs about {price.expected.to('USD').magnitude:,.0f} USD; the budget is {budget:,.0f} USD"
+    for size in reversed(ladder(units)):
+        made = candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)
+        if made.choice is not None or size == 1:
+            return made
+    return _no_plan(gpu)
