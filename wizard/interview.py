@@ -1,0 +1,84 @@
+"""The questions as data: read once from `interview.toml`, tied to the answer fields that they fill."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rules.answers import field_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rules.answer_fields import AnswerField
+    from rules.answers import Answers
+
+ANY = "*"
+
+
+@dataclass(frozen=True)
+class Step:
+    """A page of the interview."""
+
+    id: str
+    title: str
+    intro: str
+
+
+@dataclass(frozen=True)
+class Question:
+    """One question: what a person reads about one answer field."""
+
+    key: str
+    step: str
+    label: str
+    ask: str
+    why: str
+    typical: str
+    find: str
+    when: Mapping[str, tuple[str, ...]]
+
+    @property
+    def field(self) -> AnswerField:
+        """Return the declaration of the answer: kind, unit, bounds, choices, assumption."""
+        return field_of(self.key)
+
+    def asked(self, answers: Answers) -> bool:
+        """Return whether the question has a meaning beside the other answers."""
+        return all(_holds(answers, key, values) for key, values in self.when.items())
+
+
+def _holds(answers: Answers, key: str, values: tuple[str, ...]) -> bool:
+    text = answers.text(key)
+    if ANY in values:
+        return bool(text)
+    return text in values
+
+
+@dataclass(frozen=True)
+class Interview:
+    """All steps and questions in order."""
+
+    steps: tuple[Step, ...]
+    questions: tuple[Question, ...]
+
+    def of_step(self, step: str, answers: Answers) -> tuple[Question, ...]:
+        """Return the questions of a step that are asked beside these answers."""
+        return tuple(each for each in self.questions if each.step == step and each.asked(answers))
+
+    def question(self, key: str) -> Question | None:
+        """Return the question that fills `key`, or None where an answer can only be set in a file or by --set."""
+        return next((each for each in self.questions if each.key == key), None)
+
+
+@lru_cache(maxsize=1)
+def load_interview() -> Interview:
+    """Return the interview, read once per process."""
+    document = tomllib.loads((Path(__file__).parent / "interview.toml").read_text(encoding="utf-8"))
+    questions = tuple(
+        Question(**{**row, "when": {key: tuple(values) for key, values in row.get("when", {}).items()}}) for row in document["question"]
+    )
+    return Interview(tuple(Step(**row) for row in document["step"]), questions)
