@@ -1,0 +1,42 @@
+"""What a design names so that a replay can tell what changed: tool version, catalog hash, rules hash, date."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wizard import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from catalogs import Catalog
+
+
+@lru_cache(maxsize=1)
+def rules_hash() -> str:
+    """Return a hash of the source of all rules and formulas."""
+    import rules
+
+    folder = Path(rules.__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted(folder.rglob("*.py")):
+        digest.update(path.relative_to(folder).as_posix().encode() + b"\0" + path.read_bytes() + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def meta_of(name: str, catalog: Catalog, earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
+    """Return the meta table of a design; the date of an `earlier` meta table is kept."""
+    meta = {"name": name, "created": (earlier or {}).get("created") or _today()}
+    meta |= {key: value for key, value in (earlier or {}).items() if key == "notes"}
+    return meta | {"tool_version": __version__, "catalog_hash": catalog.version, "rules_hash": rules_hash()}
+
+
+def _today() -> str:
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    return moment.date().isoformat()
