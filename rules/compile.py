@@ -181,6 +181,8 @@ def _check_form(rule: Rule) -> None:
     """Raise RuleError where the rule has a form that the engine does not run."""
     if not rule.when and rule.premise == CANDIDATE:
         raise RuleError(rule.id, "has no conditions; give `when` at least one comparison, or build on a flag with `premise`")
+    if CANDIDATE in rule.writes:
+        raise RuleError(rule.id, f"writes the flag {CANDIDATE!r}, the name of the fact that starts every stage; choose another")
     for comparison in rule.when:
         if comparison.operator not in OPERATORS:
             raise RuleError(rule.id, f"uses the operator {comparison.operator!r}; use one of {', '.join(OPERATORS)}")

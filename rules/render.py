@@ -31,7 +31,11 @@ VALUE_DIGITS = 12
 def parse_template(template: str) -> tuple[Part, ...]:
     """Split a template into literal texts and field names; raises ValueError, saying what is wrong, for anything else."""
     parts: list[Part] = []
-    for literal, name, specification, conversion in Formatter().parse(template):
+    try:
+        pieces = list(Formatter().parse(template))
+    except ValueError as error:
+        raise ValueError(f"the template {template!r} has a brace without its partner ({error}); write a brace as {{{{ or }}}}") from error
+    for literal, name, specification, conversion in pieces:
         if name is not None and (specification or conversion or not name.isidentifier()):
             raise ValueError(f"the template {template!r} must name a field between braces, as in {{memory_needed_gib}}; found {{{name}}}")
         parts.append((literal, name))

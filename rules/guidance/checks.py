@@ -148,8 +148,6 @@ def _check_flags(stage: Stage, rules: Sequence[Rule], everything: Sequence[Rule]
     owners = {flag: other for other in everything if other.stage is not stage for flag in other.writes}
     for rule in rules:
         for flag in rule.writes:
-            if flag == CANDIDATE:
-                problems.append(f"rule {rule.id}: writes the flag {CANDIDATE!r}, the name of the fact that starts every stage")
             if flag in owners and _ORDER.index(owners[flag].stage) < _ORDER.index(stage):
                 problems.append(f"rule {rule.id}: writes the flag {flag}, which stage {owners[flag].stage} owns (rule {owners[flag].id})")
     reached = {CANDIDATE}
@@ -163,7 +161,7 @@ def _check_flags(stage: Stage, rules: Sequence[Rule], everything: Sequence[Rule]
             problems.append(f"rule {rule.id}: builds on the flag {rule.premise}, but {where}")
         elif rule.premise not in reached:
             problems.append(f"rule {rule.id}: builds on the flag {rule.premise}, which no chain of rules from the candidate reaches")
-        elif rule.premise in _downstream(rule, rules):
+        elif rule.premise != CANDIDATE and rule.premise in _downstream(rule, rules):
             problems.append(f"rule {rule.id}: builds on the flag {rule.premise} and leads back to it")
     return problems
 
