@@ -131,6 +131,10 @@ class Catalog:
         return self._shelf("facts", "Fact", table="fact")
 
     @cached_property
+    def collectives(self) -> Shelf[schema.Collective]:
+        return self._shelf("collectives", "Collective", table="collective")
+
+    @cached_property
     def thresholds(self) -> Shelf[schema.Threshold]:
         return self._shelf("thresholds", "Threshold", table="threshold")
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from catalogs.quantities import QuantityError, magnitude, parse_quantity
 
@@ -466,6 +466,38 @@ class Fact(Record):
     applies_to: str = ""
     note: str = ""
     verified: bool = True
+
+
+class Collective(Record):
+    """A measured collective: bus bandwidth (as nccl-tests defines it, GB/s) over message sizes, points in the same order.
+
+    `message_bytes` is empty where the source names no size (the value is then the asymptote), `time_us` where it prints no time.
+    """
+
+    id: str
+    operation: str = Field(pattern=r"^(all_reduce|all_gather|reduce_scatter|all_to_all|send_receive|peer_to_peer)$")
+    gpu: str
+    gpus: int = Field(gt=0)
+    nodes: int = Field(gt=0)
+    racks: int | None = None
+    nics_per_node: int | None = None
+    fabric: str
+    algorithm: str = ""
+    source: str
+    kind: Kind = Kind.MEASURED
+    message_bytes: tuple[int, ...] = ()
+    bus_bandwidth_gbyte_s: tuple[float, ...] = ()
+    range_gbyte_s: tuple[float, float] | None = None
+    time_us: tuple[float, ...] = ()
+    verified: bool = True
+    note: str = ""
+
+    @model_validator(mode="after")
+    def _same_length(self) -> Collective:
+        points = len(self.message_bytes) or 1
+        if any(len(values) not in (0, points) for values in (self.bus_bandwidth_gbyte_s, self.time_us)):
+            raise ValueError("message_bytes, bus_bandwidth_gbyte_s and time_us must have the same number of points")
+        return self
 
 
 class Threshold(Record):
