@@ -29,8 +29,8 @@ _DEFINITIONS = (
     "sample = [sample]",
     "image = 1 sample",
     "sequence = [sequence]",
-    "U = 44.45 millimeter",
-    "cfm = foot ** 3 / minute",
+    "rack_unit = 44.45 millimeter = U",
+    "cubic_foot_per_minute = foot ** 3 / minute = CFM = cfm",
     "percent = 0.01 = %",
 )
 
@@ -45,9 +45,9 @@ def registry() -> UnitRegistry[Any]:
     from pint import UnitRegistry
 
     try:
-        units: UnitRegistry[Any] = UnitRegistry(cache_folder=":auto:")
+        units: UnitRegistry[Any] = UnitRegistry(cache_folder=":auto:", on_redefinition="ignore")
     except OSError:
-        units = UnitRegistry()
+        units = UnitRegistry(on_redefinition="ignore")
     for definition in _DEFINITIONS:
         if definition.split(" ")[0] not in units:
             units.define(definition)

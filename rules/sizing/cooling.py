@@ -1,0 +1,117 @@
+"""Cooling: which kind a node needs and the hall has, how much of it a rack may take, and the flow of air and water."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import QuantityError, magnitude
+from rules.sizing.lookup import fact_value, threshold_number
+
+if TYPE_CHECKING:
+    from catalogs import Catalog
+    from catalogs.schema import Node
+
+BTU_PER_HOUR_PER_KW = 3412.14
+"""BTU per hour in a kilowatt (unit definition)."""
+CFM_PER_WATT_PER_DEGREE_F = 3.16
+"""Cubic feet per minute of air that carry one watt at a rise of one degree Fahrenheit: 3.412 BTU/h over the 1.08 of standard air.
+Dell's form uses 1.085 (3.145); NVIDIA's DGX B200 figures, 1,550 CFM for 14.3 kW, mean a rise of 29 °F."""
+AIR_RISE_F = 20.0
+"""Rise of the air through a rack where the node does not state its flow, in °F. NVIDIA plans its DGX B200 racks with 150 CFM per kW,
+which is a rise of 21 °F; room designs use 20 °F (158 CFM per kW)."""
+LITRES_PER_MINUTE_PER_KW = 1.5
+"""Coolant flow per kilowatt at an approach of 5 K: the convention of the Open Compute Project for coolant distribution units."""
+PASCALS_AT_SEA_LEVEL = 1.0
+"""Ratio of air pressure to that at sea level: 1.0 there, 0.86 at 4,000 ft, 0.69 at 10,000 ft."""
+METHODS = {"rear_door": "method-rear-door", "liquid": "method-direct-to-chip", "immersion": "method-immersion"}
+"""Catalog records of the cooling methods other than air, by the words of the answers."""
+AIR_THRESHOLD = "pow-air-limit"
+WORDS = {"air": "air", "rear_door": "rear door", "liquid": "direct liquid", "immersion": "immersion"}
+"""How the kinds of cooling are printed."""
+
+
+@dataclass(frozen=True)
+class CoolingMatch:
+    """What cools a node in this hall: `kind` of the answers' words, whether the hall has it, and what the node requires in words."""
+
+    kind: str
+    matches: bool
+    requires: str
+
+
+def match_cooling(node: Node, hall: tuple[str, ...]) -> CoolingMatch:
+    """Return what would cool `node` in a hall that offers `hall`.
+
+    Every hall has room air. A rear door takes an air-cooled node's heat at the rack; a node that is sold either way is taken with
+    liquid where there is liquid; a node of unknown cooling is taken as air-cooled.
+    """
+    if node.cooling == "liquid":
+        return CoolingMatch("liquid", "liquid" in hall, "direct liquid")
+    if node.cooling == "air_or_liquid" and "liquid" in hall:
+        return CoolingMatch("liquid", True, "air or direct liquid")
+    requires = {"air": "air", "air_or_liquid": "air or direct liquid"}.get(node.cooling, "not stated")
+    return CoolingMatch("rear_door" if "rear_door" in hall else "air", True, requires)
+
+
+def rack_limit_kw(kind: str, catalog: Catalog) -> float | None:
+    """Return the heat in kW that `kind` of cooling takes from one rack, None where no figure is known.
+
+    For air it is what the vendor's own reference rack reaches (threshold `pow-air-limit`), for the others the catalog's method.
+    """
+    if kind == "air":
+        return threshold_number(catalog.thresholds, AIR_THRESHOLD, "reference")
+    method = catalog.cooling.get(METHODS.get(kind, kind))
+    return method.capacity.to("kW") if method is not None and method.capacity is not None else None
+
+
+def node_heat_kw(node: Node, power_kw: float) -> float:
+    """Return the heat of one unit in kW: the larger of its electrical maximum and the vendor's stated heat.
+
+    A DGX H100 states 38,557 BTU/h, 11.3 kW, beside an electrical maximum of 10.2 kW.
+    """
+    if node.heat is None:
+        return power_kw
+    try:
+        return max(power_kw, magnitude(str(node.heat.value), "kW"))
+    except QuantityError:
+        return power_kw
+
+
+def heat_btu_per_hour(heat_kw: float) -> float:
+    """Return heat in BTU per hour from kW."""
+    return heat_kw * BTU_PER_HOUR_PER_KW
+
+
+def airflow_cfm(heat_w: float, rise_f: float = AIR_RISE_F, pressure_ratio: float = PASCALS_AT_SEA_LEVEL) -> float:
+    """Return the air in cubic feet per minute that carries `heat_w` watts at a rise of `rise_f` degrees Fahrenheit.
+
+    `pressure_ratio` is the air pressure over that at sea level. Raises ValueError for a rise or pressure that is not positive.
+    """
+    if rise_f <= 0 or pressure_ratio <= 0:
+        raise ValueError(f"the rise of temperature and the pressure ratio must be positive, not {rise_f} and {pressure_ratio}")
+    return CFM_PER_WATT_PER_DEGREE_F * heat_w / rise_f / pressure_ratio
+
+
+def node_airflow_cfm(node: Node, air_heat_kw: float) -> float:
+    """Return the air that one unit needs in CFM: what the vendor states, else from its heat to air."""
+    return node.airflow.to("CFM") if node.airflow is not None else airflow_cfm(air_heat_kw * 1000.0)
+
+
+def water_litres_per_minute(liquid_heat_kw: float) -> float:
+    """Return the coolant flow in litres per minute for `liquid_heat_kw` of heat."""
+    return liquid_heat_kw * LITRES_PER_MINUTE_PER_KW
+
+
+def liquid_share(node: Node, kind: str, catalog: Catalog) -> tuple[float, float]:
+    """Return (low, high) of the share of the node's heat that liquid takes, from 0 to 1.
+
+    The node's own figure where stated, else that of its kind (catalog fact `heat-capture`): cold plates take 70 to 80 %, the planning
+    figure of an NVL72 rack is 85 %. The rest goes to the room's air.
+    """
+    if kind != "liquid":
+        return 0.0, 0.0
+    stated = node.liquid_share
+    share = stated if stated is not None else fact_value(catalog.facts, "heat-capture", "nvl72" if node.is_rack else "direct_to_chip")
+    low, _, high = share.ends("")
+    return low, high

@@ -1,0 +1,302 @@
+"""Electric power: of a node, of the network and storage, of the circuits that feed them, and over a year.
+
+A node's power is the vendor's system maximum where it is published, else a component model; never the sum of the GPUs' ratings,
+which leaves out processors, fans and losses (a GB300 NVL72 rack takes 135 kW, its GPUs alone 100.8 kW).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import magnitude, quantity
+from catalogs.schema import Kind
+from rules.own_server import OWN_SERVER_ID
+from rules.sizing.lookup import fact_value
+from rules.sizing.regions import regional_fact
+from rules.sizing.results import Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from pint import Quantity
+
+    from catalogs import Catalog
+    from catalogs.schema import Gpu, Node, Pdu
+    from rules.answers import Answers
+    from rules.sizing.results import FabricDesign, FabricNetwork
+
+HOURS_PER_YEAR = 8766.0
+"""Hours of a mean year of 365.25 days."""
+UNSTATED_CPU_W = 350.0
+"""Power of a processor that the catalog does not name: the rating in the systems on which the component model is calibrated
+(DGX H100, B200 and B300: two processors of 350 W; NVIDIA user guides)."""
+UNSTATED_CPUS_PER_GPUS = 4
+"""GPUs per processor where the number of processors is not known: eight GPUs and two processors in every calibrating system."""
+RACK_SCALE_DOMAIN = 16
+"""A scale-up domain of more GPUs than this spans several boxes: rack-scale systems, whose overhead per GPU is smaller."""
+CIRCUITS_PER_RACK = 2
+"""Feeds planned for a rack, together carrying its peak: NVIDIA's DGX B200 racks have two circuits of half the rack's power each."""
+SECTOR = "industrial"
+"""The sector whose average price of electricity a data centre pays; where it was not published, the commercial one stands in."""
+SECTOR = "industrial"
+"""The sector whose average price of electricity a data centre pays; where it was not published, the commercial one stands in."""
+FACTOR_FACT = "node-power-factor"
+
+
+@dataclass(frozen=True)
+class NodeDraw:
+    """What one purchased unit (server or pre-integrated rack) draws at its inlet; `basis` says in words where the figure is from."""
+
+    maximum: Quantity
+    typical: Quantity
+    kind: Kind
+    basis: str
+
+
+@dataclass(frozen=True)
+class Supplies:
+    """The power supplies of a unit: all of them, and what is left when the spare ones fail."""
+
+    count: int
+    installed: Quantity
+    usable: Quantity
+    redundant: bool
+
+
+@dataclass(frozen=True)
+class EquipmentDraw:
+    """Power of switches and modules, or of storage; `unknown` names what has no published power and is not in the sums."""
+
+    typical_kw: float = 0.0
+    maximum_kw: float = 0.0
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Feed:
+    """The circuits of one rack (or of one desktop machine): `circuits` of the catalog's `pdu`; `assumed` where nobody named a feed."""
+
+    pdu: Pdu
+    circuits: int
+    usable: Quantity
+    assumed: bool
+
+    @property
+    def text(self) -> str:
+        """Return the feed in words: "2 × 415 V, three-phase, 60 A"."""
+        return f"{self.circuits} × {self.pdu.name}"
+
+
+# ------------------------------------------------------------------------------------------------------------------ node
+
+
+def node_draw(node: Node, gpu: Gpu, catalog: Catalog, answers: Answers, *, liquid: bool = False) -> NodeDraw | None:
+    """Return the power of one unit of `node`, or None where neither its maximum nor its GPUs' power is published.
+
+    In order: what the person said of their own server, the vendor's maximum, the component model. `liquid` picks the model's
+    factor for a node that is sold with either cooling.
+    """
+    if node.id == OWN_SERVER_ID and answers.given("own_server.power"):
+        said = answers.quantity("own_server.power")
+        assert said is not None
+        return NodeDraw(said, said * _typical_share(catalog), Kind.YOU, "stated by you")
+    stated = node.power.maximum
+    if stated is not None:
+        typical = node.power.typical
+        maximum = quantity(stated.to("kW"), "kW")
+        usual = quantity(typical.to("kW"), "kW") if typical is not None else maximum * _typical_share(catalog)
+        basis = "the vendor's system maximum" if stated.kind is Kind.DATASHEET else "the catalog's figure"
+        return NodeDraw(maximum, usual, stated.kind, basis)
+    modelled = component_maximum_kw(node, gpu, catalog, liquid=liquid)
+    if modelled is None:
+        return None
+    maximum = quantity(modelled, "kW")
+    return NodeDraw(maximum, maximum * _typical_share(catalog), Kind.ESTIMATED, "a component model; the vendor publishes no maximum")
+
+
+def component_maximum_kw(node: Node, gpu: Gpu, catalog: Catalog, *, liquid: bool = False) -> float | None:
+    """Return factor × (GPUs × GPU power + processors × processor power) in kW; None where the GPU's power is not published.
+
+    The factors are calibrated on vendors' system figures (catalog fact `node-power-factor`): 1.62 for air-cooled boxes of eight,
+    1.15 for rack-scale trays; those for liquid (1.3) and PCIe boxes (1.35) are assumptions.
+    """
+    gpus_w = gpu_sum_w(node, gpu)
+    if gpus_w is None:
+        return None
+    factor = fact_value(catalog.facts, FACTOR_FACT, _factor_name(node, liquid=liquid)).to("")
+    return factor * (gpus_w + _processors_w(node, catalog)) / 1000.0
+
+
+def gpu_sum_w(node: Node, gpu: Gpu) -> float | None:
+    """Return the sum of the GPUs' ratings in watts, each no more than the chassis allows; None where unpublished."""
+    if gpu.power.maximum is None:
+        return None
+    each = gpu.power.maximum.to("W")
+    if node.gpu_power_limit is not None:
+        each = min(each, node.gpu_power_limit.to("W"))
+    return each * node.gpu_count
+
+
+def _factor_name(node: Node, *, liquid: bool) -> str:
+    if node.scale_up_domain > RACK_SCALE_DOMAIN:
+        return "nvl72_tray"
+    if node.topology not in ("nvswitch", "full_mesh", "ethernet_mesh"):
+        return "pcie_server"
+    return "liquid_8gpu" if liquid or node.cooling == "liquid" else "air_8gpu"
+
+
+def _processors_w(node: Node, catalog: Catalog) -> float:
+    named = [(part.count, catalog.cpus.get(part.id)) for part in node.cpus]
+    if named:
+        return sum(count * (cpu.power.to("W") if cpu is not None and cpu.power is not None else UNSTATED_CPU_W) for count, cpu in named)
+    count = int(node.cpu_count.to("")) if node.cpu_count is not None else math.ceil(node.gpu_count / UNSTATED_CPUS_PER_GPUS)
+    return count * UNSTATED_CPU_W
+
+
+def _typical_share(catalog: Catalog) -> float:
+    return fact_value(catalog.facts, FACTOR_FACT, "typical_over_maximum").to("")
+
+
+def supplies_of(node: Node) -> Supplies | None:
+    """Return the node's power supplies, None where their number or rating is not known.
+
+    Redundancy is written n+k: n carry the load, k are spare. A supply set without one ("none") is not redundant.
+    """
+    count, rating, usable = node.supplies.count, node.supplies.rating, node.supplies.usable
+    if count is None or rating is None:
+        return None
+    number, each_kw = int(count.to("")), rating.to("kW")
+    carrying = _carrying(str(node.supplies.redundancy.value)) if node.supplies.redundancy is not None else None
+    usable_kw = usable.to("kW") if usable is not None else each_kw * (carrying if carrying else number)
+    return Supplies(number, quantity(number * each_kw, "kW"), quantity(usable_kw, "kW"), usable_kw < number * each_kw)
+
+
+def _carrying(redundancy: str) -> int | None:
+    first = redundancy.partition("+")[0].strip()
+    return int(first) if "+" in redundancy and first.isdigit() else None
+
+
+# ------------------------------------------------------------------------------------------------------- other equipment
+
+
+def network_draw(fabric: FabricDesign | None) -> EquipmentDraw:
+    """Return the power of all switches with their modules; a network that serves two roles is counted once."""
+    if fabric is None:
+        return EquipmentDraw()
+    networks: list[FabricNetwork] = []
+    for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band):
+        if network is not None and all(network is not other for other in networks):
+            networks.append(network)
+    return _sum_of((f"{each.role} network", each.power_typical, each.power_maximum) for each in networks)
+
+
+def _sum_of(parts: Iterable[tuple[str, Quantity | None, Quantity | None]]) -> EquipmentDraw:
+    typical_kw = maximum_kw = 0.0
+    unknown: list[str] = []
+    for name, typical, maximum in parts:
+        highest = maximum if maximum is not None else typical
+        if highest is None:
+            unknown.append(name)
+            continue
+        maximum_kw += magnitude(highest, "kW")
+        typical_kw += magnitude(typical if typical is not None else highest, "kW")
+    return EquipmentDraw(typical_kw, maximum_kw, tuple(unknown))
+
+
+# ---------------------------------------------------------------------------------------------------------------- feeds
+
+
+def circuit_usable_kw(volts: float, phases: int, amperes: float, continuous_share: float) -> float:
+    """Return the continuous load in kW that a circuit may carry at power factor 1.
+
+    Parameters
+    ----------
+    volts
+        Line-to-line voltage of three-phase circuits, line voltage of single-phase ones, in V.
+    phases
+        1 or 3.
+    amperes
+        Rating of the breaker in A.
+    continuous_share
+        Share of the rating for continuous load: 0.8 under the North American rule, 1.0 where IEC feeds are used at rating.
+
+    Raises
+    ------
+    ValueError
+        For a number of phases other than 1 and 3.
+
+    Source: National Electrical Code, continuous loads; 415 V and 60 A give the 34.5 kVA printed on the Raritan PX3-5878I2R.
+    """
+    if phases not in (1, 3):
+        raise ValueError(f"a circuit has one phase or three, not {phases}")
+    return volts * amperes * math.sqrt(phases) * continuous_share / 1000.0
+
+
+def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = False) -> Feed | None:
+    """Return the circuits for a rack (or a desktop machine) that draws `load_kw`.
+
+    `feed` is the answer `facility.feed` ("415v_three_phase"), "" where it was not given. The smallest breaker of which two carry the
+    load is taken (one for a desktop machine), else as many of the largest as it needs. None where the catalog has no such feed.
+    """
+    known = _circuits(feed, catalog) if feed else _usual_circuits(catalog, desktop=desktop)
+    if not known:
+        return None
+    wanted = 1 if desktop or known[0].phases == 1 else CIRCUITS_PER_RACK
+    chosen = next((pdu for pdu in known if pdu.usable.to("kW") * wanted >= load_kw), known[-1])
+    each_kw = chosen.usable.to("kW")
+    circuits = max(wanted, math.ceil(load_kw / each_kw))
+    return Feed(chosen, circuits, quantity(each_kw * circuits, "kW"), not feed)
+
+
+def _circuits(feed: str, catalog: Catalog) -> list[Pdu]:
+    """Return the catalog's circuits of a voltage and number of phases, smallest first."""
+    volts, _, phases = feed.partition("v_")
+    number = 3 if phases.startswith("three") else 1
+    found = [pdu for pdu in catalog.pdus if pdu.phases == number and pdu.voltage.to("V") == float(volts)]
+    return sorted(found, key=lambda pdu: pdu.usable.to("kW"))
+
+
+def _usual_circuits(catalog: Catalog, *, desktop: bool) -> list[Pdu]:
+    """Return what is assumed where no feed was named: any single-phase circuit at a desk, 415 V three-phase in a rack."""
+    if desktop:
+        return sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW"))
+    return _circuits("415v_three_phase", catalog)
+
+
+# ----------------------------------------------------------------------------------------------------------------- year
+
+
+def yearly_energy(typical_kw: float, pue: float) -> Quantity:
+    """Return the energy of a year in MWh: typical IT power around the clock, times the facility's PUE."""
+    return quantity(typical_kw * pue * HOURS_PER_YEAR / 1000.0, "MWh")
+
+
+def yearly_carbon(energy: Quantity, region: str, catalog: Catalog) -> Quantity | None:
+    """Return the tonnes of CO2 of `energy` at the region's grid average; None where the region is not in the catalog."""
+    fact = regional_fact(catalog, "carbon", region)
+    value = None if fact is None else next(iter(fact.values.values()), None)
+    if value is None:
+        return None
+    return quantity(magnitude(energy, "kWh") * value.to("g/kWh") / 1e6, "t")
+
+
+def electricity_price(answers: Answers, catalog: Catalog) -> Range:
+    """Return the price of electricity in USD/kWh: the person's own, else the region's industrial average, else the assumption.
+
+    Where nothing is known of the place, the range is that of published industrial averages.
+    """
+    said = answers.number("budget.electricity_price") or 0.0
+    if answers.given("budget.electricity_price"):
+        return _price(said, said, said, Kind.YOU)
+    fact = regional_fact(catalog, "electricity", answers.text("facility.region")) if answers.given("facility.region") else None
+    if fact is not None:
+        prices = {name: value.to("USD/kWh") for name, value in fact.values.items()}
+        return _price(min(prices.values()), prices.get(SECTOR, max(prices.values())), max(prices.values()), Kind.DERIVED)
+    low, _, high = fact_value(catalog.facts, "electricity-default", SECTOR).ends("USD/kWh")
+    return _price(min(low, said), said, max(high, said), Kind.ASSUMED)
+
+
+def _price(low: float, expected: float, high: float, kind: Kind) -> Range:
+    return Range(quantity(low, "USD/kWh"), quantity(expected, "USD/kWh"), quantity(high, "USD/kWh"), kind)

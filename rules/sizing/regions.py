@@ -1,0 +1,47 @@
+"""Facts of a place: electricity prices and the carbon of the grid, found by the region's name or code."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from catalogs import Catalog
+    from catalogs.schema import Fact
+
+_COUNTRY_SPELLINGS = {
+    "usa": "us",
+    "united states": "us",
+    "united states of america": "us",
+    "uk": "united kingdom",
+    "uae": "united arab emirates",
+}
+_AVERAGES = (" average (egrid)", " average")
+
+
+def regional_fact(catalog: Catalog, topic: str, region: str) -> Fact | None:
+    """Return the newest fact of `topic` for `region`, letter case apart; None where nothing matches.
+
+    A fact names its region as "Germany (DEU)" or "Texas, US (US-TX)"; the full name, the name without the country and the code find it.
+    """
+    plain = region.strip().lower()
+    wanted = _COUNTRY_SPELLINGS.get(plain, plain)
+    if not wanted:
+        return None
+    found = [fact for fact in catalog.facts if fact.topic == topic and wanted in _region_names(fact.applies_to)]
+    return max(found, key=_date, default=None)
+
+
+@lru_cache(maxsize=512)
+def _region_names(text: str) -> frozenset[str]:
+    """Return every lower-case name under which a region is found: "texas, us", "texas", "us-tx"."""
+    name, _, code = text.lower().rpartition(" (")
+    if not name:
+        name, code = text.lower(), ""
+    for ending in _AVERAGES:
+        name = name.removesuffix(ending)
+    return frozenset(each for each in (name, name.partition(",")[0], code.rstrip(")")) if each)
+
+
+def _date(fact: Fact) -> str:
+    return max((value.date or "" for value in fact.values.values()), default="")
