@@ -1,0 +1,262 @@
+"""Count a fabric: switches per tier, links, cages and modules per side, and what is left free.
+
+Links are logical. A cage is a physical hole that may carry several links; a module is an optical transceiver in a cage. Cages are
+counted per switch and rounded up there, never on the total. Manager links are counted apart.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
+from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_CAGE_SPEEDS_GBPS = ((100_000.0, 1600.0), (25_600.0, 800.0), (12_800.0, 400.0), (8_000.0, 200.0))
+"""Speed of one cage by the switch's throughput in Gb/s, where the product is not named: 115.2 Tb/s Q3400 has 72 cages of 1.6T,
+51.2 Tb/s SN5600 64 of 800G, 25.6 Tb/s QM9700 32 of 800G, 12.8 Tb/s SN4700 32 of 400G, 8 Tb/s QM8700 40 of 200G (vendors' port tables)."""
+
+
+@dataclass(frozen=True)
+class Cages:
+    """How links share physical holes: links per switch cage (down and up), and adapters per cage at the node."""
+
+    leaf_down: int = 1
+    uplink: int = 1
+    nics_per_node_cage: int = 1
+
+
+@dataclass(frozen=True)
+class FabricCounts:
+    """What a fabric consists of, all planes together.
+
+    `links`: node_leaf, leaf_spine, spine_core; `inter_switch_links` join a back-to-back pair. `cages` and `modules` by tier and side.
+    `oversubscription` is down:up from the links as wired, the product over the tiers, 1.0 where nothing is narrower than below.
+    `free` are unused ports by tier. `unit_nodes` nodes share one set of leaves. `two_tier_nodes` is the largest size that two tiers carry.
+    """
+
+    leaf: int
+    spine: int
+    core: int
+    tiers: int
+    planes: int
+    links: Mapping[str, int]
+    inter_switch_links: int
+    manager_links: int
+    cages: Mapping[str, int]
+    modules: Mapping[str, int]
+    oversubscription: float
+    free: Mapping[str, int]
+    unit_nodes: int
+    units: int
+    two_tier_nodes: int
+    plane: Plane
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def switches(self) -> int:
+        """Return the switches of all tiers."""
+        return self.leaf + self.spine + self.core
+
+
+def assumed_cages(spec: FabricInput) -> Cages:
+    """Return the cages of a switch that is known only by its ports, from its throughput; one adapter per cage at the node."""
+    throughput = spec.switch_ports * spec.port_speed_gbps
+    speed = next((cage for least, cage in _CAGE_SPEEDS_GBPS if throughput >= least), spec.port_speed_gbps)
+    return Cages(max(1, int(speed // spec.port_speed_gbps)), max(1, int(speed // spec.uplink_speed_gbps)))
+
+
+@lru_cache(maxsize=8192)
+def count_fabric(spec: FabricInput, cages: Cages | None = None) -> FabricCounts:
+    """Count the fabric that `spec` describes; `cages` come from a catalog record where the switch is known.
+
+    Raises FabricImpossible with the reason and the nearest that can be built.
+    """
+    _check_speeds(spec)
+    manager = ceil(spec.manager_ports / spec.planes)
+    plane = _LAYOUTS[spec.layout](spec, manager)
+    holes = cages or assumed_cages(spec)
+    links = {
+        "node_leaf": spec.nodes * spec.nics_per_node * spec.planes,
+        "leaf_spine": spec.planes * sum(group.switches * group.up for group in plane.leaves) if plane.spines else 0,
+        "spine_core": spec.planes * sum(group.switches * group.up for group in plane.spines),
+    }
+    return FabricCounts(
+        leaf=plane.leaf * spec.planes,
+        spine=plane.spine * spec.planes,
+        core=plane.core * spec.planes,
+        tiers=plane.tiers,
+        planes=spec.planes,
+        links=links,
+        inter_switch_links=plane.inter_switch * spec.planes,
+        manager_links=spec.manager_ports,
+        cages=_cages(spec, plane, holes),
+        modules=_modules(spec, plane, holes),
+        oversubscription=_oversubscription(spec, plane),
+        free=_free_ports(spec, plane),
+        unit_nodes=plane.unit_nodes,
+        units=plane.units,
+        two_tier_nodes=two_tier_nodes(spec),
+        plane=plane,
+        notes=_notes(spec, plane, cages is None, holes),
+    )
+
+
+def _check_speeds(spec: FabricInput) -> None:
+    if spec.link_speed_gbps > spec.port_speed_gbps * (1 + 1e-9):
+        planes = ceil(spec.nic_speed_gbps / spec.port_speed_gbps)
+        raise FabricImpossible(
+            f"an adapter of {spec.nic_speed_gbps:g} Gb/s in {spec.planes} plane(s) would run slower on ports of {spec.port_speed_gbps:g} Gb/s",
+            f"planes = {planes}, or ports of {spec.link_speed_gbps:g} Gb/s",
+        )
+
+
+def two_tier_nodes(spec: FabricInput) -> int:
+    """Return the most nodes that two tiers carry at this ratio, manager links apart: every spine must reach every leaf."""
+    try:
+        split = split_leaf(spec)
+    except FabricImpossible:
+        return 0
+    if spec.layout == "tree":
+        return spec.spine_ports * split.down // spec.nics_per_node
+    rails = 1 if spec.layout == "rail_only" else spec.nics_per_node
+    return spec.spine_ports // rails * split.down
+
+
+# ------------------------------------------------------------------------------------------------------------- layouts
+
+
+def _rail(spec: FabricInput, manager: int) -> Plane:
+    if spec.nics_per_node == 1:
+        return _tree(spec, manager)
+    return rail_plane(spec, spec.nics_per_node, manager)
+
+
+def _tree(spec: FabricInput, manager: int) -> Plane:
+    endpoints = spec.nodes * spec.nics_per_node
+    if endpoints + manager <= spec.switch_ports:
+        nodes = (spec.switch_ports - manager) // spec.nics_per_node
+        return Plane((Group(1, endpoints),), unit_nodes=nodes, leaf_down=spec.switch_ports, manager=manager)
+    plane = rail_plane(replace(spec, nodes=endpoints, nics_per_node=1), 1, manager)
+    return replace(plane, unit_nodes=plane.leaf_down // spec.nics_per_node)
+
+
+def _rail_only(spec: FabricInput, manager: int) -> Plane:
+    rails = spec.nics_per_node
+    one = _tree(replace(spec, nics_per_node=1), ceil(manager / rails))
+    return replace(
+        one,
+        leaves=tuple(group.times(rails) for group in one.leaves),
+        spines=tuple(group.times(rails) for group in one.spines),
+        cores=tuple(group.times(rails) for group in one.cores),
+        manager=manager,
+        unit_nodes=one.leaf_down,
+    )
+
+
+def _single(spec: FabricInput, manager: int) -> Plane:
+    if spec.nodes * spec.nics_per_node + manager > spec.switch_ports:
+        nodes = (spec.switch_ports - manager) // spec.nics_per_node
+        nearest = f"{nodes} nodes on one switch, or" if nodes > 0 else "a switch with more ports, or"
+        raise FabricImpossible(
+            f"{spec.nodes} nodes × {spec.nics_per_node} adapters and {manager} manager links exceed the {spec.switch_ports} ports of one switch",
+            f"{nearest} layout = 'tree'",
+        )
+    return _tree(spec, manager)
+
+
+def _pair(spec: FabricInput, manager: int) -> Plane:
+    endpoints = spec.nodes * spec.nics_per_node
+    split = split_leaf(spec)
+    if endpoints + manager > 2 * split.down:
+        nodes = (2 * split.down - manager) // spec.nics_per_node
+        nearest = f"{nodes} nodes on a pair, or" if nodes > 0 else "a switch with more ports, or"
+        raise FabricImpossible(
+            f"{spec.nodes} nodes × {spec.nics_per_node} adapters and {manager} manager links exceed the {2 * split.down} downlinks of a pair at {spec.down_to_up:g}:1",
+            f"{nearest} layout = 'rail'",
+        )
+    first = ceil(endpoints / 2)
+    joins = max(1, ceil(first * spec.port_speed_gbps / (float(spec.ratio) * spec.uplink_speed_gbps) - 1e-9))
+    leaves = (Group(1, first, joins), Group(1, endpoints - first, joins))
+    nodes = (2 * split.down - manager) // spec.nics_per_node
+    return Plane(leaves, unit_nodes=nodes, leaf_down=split.down, leaf_up=joins, manager=manager, inter_switch=joins)
+
+
+_LAYOUTS = {"rail": _rail, "rail_only": _rail_only, "tree": _tree, "single": _single, "pair": _pair}
+
+
+# ------------------------------------------------------------------------------------------------- cages, ratio, free ports
+
+
+def _cages(spec: FabricInput, plane: Plane, holes: Cages) -> dict[str, int]:
+    """Return the used cages by tier and side: leaf_node means the leaf's side of its links to nodes."""
+    sides = {
+        "node": spec.nodes * ceil(spec.nics_per_node / holes.nics_per_node_cage),
+        "leaf_node": sum(group.switches * ceil(group.down / holes.leaf_down) for group in plane.leaves) * spec.planes,
+        "leaf_spine": sum(group.switches * ceil(group.up / holes.uplink) for group in plane.leaves if plane.spines) * spec.planes,
+        "spine_leaf": sum(group.switches * ceil(group.down / holes.uplink) for group in plane.spines) * spec.planes,
+        "spine_core": sum(group.switches * ceil(group.up / holes.uplink) for group in plane.spines) * spec.planes,
+        "core_spine": sum(group.switches * ceil(group.down / holes.uplink) for group in plane.cores) * spec.planes,
+    }
+    if plane.inter_switch:
+        sides["leaf_leaf"] = 2 * ceil(plane.inter_switch / holes.uplink) * spec.planes
+    return sides
+
+
+def _modules(spec: FabricInput, plane: Plane, holes: Cages) -> dict[str, int]:
+    """Return the transceivers by tier and side where every link but those of a back-to-back pair (copper) is optical."""
+    return {side: number for side, number in _cages(spec, plane, holes).items() if side != "leaf_leaf"}
+
+
+def _oversubscription(spec: FabricInput, plane: Plane) -> float:
+    """Return the product over the tiers of down to up bandwidth of the fullest switch, each at least 1."""
+    ratio = 1.0
+    for group in plane.leaves:
+        if group.up and group.down:
+            ratio = max(ratio, group.down * spec.link_speed_gbps / (group.up * spec.uplink_speed_gbps))
+    upper = max((group.down / group.up for group in plane.spines if group.up), default=1.0)
+    return ratio * max(1.0, upper)
+
+
+def _free_ports(spec: FabricInput, plane: Plane) -> dict[str, int]:
+    """Return unused ports by tier; the ports of a leaf that merge into a faster uplink are counted as used."""
+    per_uplink = spec.uplink_speed_gbps / spec.port_speed_gbps
+    leaf = sum(group.switches * (spec.switch_ports - group.down - ceil(group.up * per_uplink - 1e-9)) for group in plane.leaves)
+    upper = {
+        "spine": sum(group.switches * (spec.spine_ports - group.down - group.up) for group in plane.spines),
+        "core": sum(group.switches * (spec.spine_ports - group.down) for group in plane.cores),
+    }
+    return {"leaf": (leaf - plane.manager) * spec.planes, **{tier: ports * spec.planes for tier, ports in upper.items()}}
+
+
+def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -> tuple[str, ...]:
+    notes = []
+    if spec.link_speed_gbps < spec.port_speed_gbps:
+        notes.append(
+            f"links to nodes run at {spec.link_speed_gbps:g} Gb/s on ports of {spec.port_speed_gbps:g} Gb/s: breaking ports out would save leaves"
+        )
+    if spec.uplink_speed_gbps < spec.link_speed_gbps:
+        notes.append(f"an uplink ({spec.uplink_speed_gbps:g} Gb/s) is slower than an adapter's link: one flow cannot use its whole link")
+    if spec.manager_ports and spec.layout in ("rail", "rail_only"):
+        displaced = ceil(ceil(spec.manager_ports / spec.planes) / spec.nics_per_node)
+        notes.append(
+            f"{spec.manager_ports} manager links take the leaf ports of {displaced} node(s): a full fabric serves so many nodes fewer"
+        )
+    if plane.spines and plane.tiers == 2:
+        least = ceil(plane.leaf * plane.leaf_up / spec.spine_ports)
+        if plane.spine > least:
+            notes.append(f"{least} spines would have enough ports; {plane.spine} divide the {plane.leaf_up} uplinks of a leaf evenly")
+    if plane.tiers == 3:
+        notes.append(f"{plane.pods} pods of {plane.pod_spines} spines per rail; {plane.spine_core_pair} link(s) per spine and core")
+    if plane.tiers == 1 and plane.leaf == 1 and spec.layout not in ("single",):
+        notes.append("one switch holds every link: no spine is needed")
+    if spec.layout == "rail_only":
+        notes.append("rails meet only inside the nodes: traffic between rails must cross the scale-up links first")
+    if cages_assumed:
+        notes.append(f"cages: {holes.leaf_down} link(s) per switch cage by the switch's throughput, one adapter per cage at the node")
+    return tuple(notes)

@@ -1,0 +1,115 @@
+"""What a switched fabric is counted from, and the two ways in which that can fail.
+
+`FabricInput` is the closed schema of the `fabric` command: any other key is an error that names the nearest one.
+"""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass, fields
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+LAYOUTS = ("rail", "rail_only", "tree", "single", "pair")
+_LARGEST_COUNT = 10_000_000
+_LARGEST_SPEED_GBPS = 1_000_000.0
+_RATIO_DENOMINATOR = 100
+"""Ratios are written with two or three digits ("1.67"): the nearest fraction with a small denominator (5/3) is meant."""
+
+
+class FabricInputError(ValueError):
+    """An input table that cannot be read; the message names the key, what was expected and an example."""
+
+
+class FabricImpossible(ValueError):
+    """A fabric that cannot be built: the reason, and the nearest that can."""
+
+    def __init__(self, reason: str, nearest: str) -> None:
+        super().__init__(f"{reason}; nearest that can be built: {nearest}")
+        self.reason, self.nearest = reason, nearest
+
+
+@dataclass(frozen=True)
+class FabricInput:
+    """One fabric to count.
+
+    `nodes` are scale-out nodes (a tray, where racks come pre-integrated), each with `nics_per_node` adapters of `nic_speed_gbps`.
+    A switch has `switch_ports` logical ports of `port_speed_gbps` (after breakout); its uplinks run at `uplink_speed_gbps` and
+    share the switch's bandwidth. `planes` are independent copies of the fabric, over which an adapter's speed is divided.
+    `down_to_up` is downlink to uplink bandwidth of a leaf (1 is non-blocking, 3 is 3:1). `manager_ports` are links of fabric managers.
+    """
+
+    nodes: int
+    nics_per_node: int
+    nic_speed_gbps: float
+    switch_ports: int
+    port_speed_gbps: float
+    uplink_speed_gbps: float
+    layout: str = "rail"
+    planes: int = 1
+    down_to_up: float = 1.0
+    manager_ports: int = 0
+
+    @classmethod
+    def of(cls, table: Mapping[str, object]) -> FabricInput:
+        """Read an `input` table; raises FabricInputError for a wrong, missing or unknown key.
+
+        `uplink_speed_gbps` defaults to the port's speed, `nic_speed_gbps` to the port's speed times the planes.
+        """
+        known = [each.name for each in fields(cls)]
+        for key in table:
+            if key not in known:
+                near = difflib.get_close_matches(key, known, n=1, cutoff=0.4)
+                hint = f"; did you mean {near[0]!r}?" if near else f"; the keys are {', '.join(known)}"
+                raise FabricInputError(f"{key}: no such key of a fabric's input{hint}")
+        planes = _count(table, "planes", 1, 1, 64)
+        port_speed = _number(table, "port_speed_gbps", None)
+        layout = table.get("layout", "rail")
+        if layout not in LAYOUTS:
+            raise FabricInputError(f"layout: expected one of {', '.join(LAYOUTS)}, got {layout!r}")
+        return cls(
+            nodes=_count(table, "nodes", None, 1, _LARGEST_COUNT),
+            nics_per_node=_count(table, "nics_per_node", None, 1, 1024),
+            nic_speed_gbps=_number(table, "nic_speed_gbps", port_speed * planes),
+            switch_ports=_count(table, "switch_ports", None, 2, 100_000),
+            port_speed_gbps=port_speed,
+            uplink_speed_gbps=_number(table, "uplink_speed_gbps", port_speed),
+            layout=str(layout),
+            planes=planes,
+            down_to_up=_number(table, "down_to_up", 1.0),
+            manager_ports=_count(table, "manager_ports", 0, 0, _LARGEST_COUNT),
+        )
+
+    @property
+    def link_speed_gbps(self) -> float:
+        """Return the speed of one link between a node and a leaf: the adapter's share of one plane."""
+        return self.nic_speed_gbps / self.planes
+
+    @property
+    def ratio(self) -> Fraction:
+        """Return `down_to_up` as the simple fraction that its few digits mean."""
+        return Fraction(self.down_to_up).limit_denominator(_RATIO_DENOMINATOR)
+
+    @property
+    def spine_ports(self) -> int:
+        """Return the ports of a switch when all of them run at the uplinks' speed."""
+        return int(self.switch_ports * self.port_speed_gbps / self.uplink_speed_gbps + 1e-9)
+
+
+def _count(table: Mapping[str, object], key: str, default: int | None, low: int, high: int) -> int:
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or value in (float("inf"), float("-inf")):
+        raise FabricInputError(f"{key}: expected a whole number from {low} to {high:,}, got {'nothing' if value is None else repr(value)}")
+    if value != int(value) or not low <= value <= high:
+        raise FabricInputError(f"{key}: expected a whole number from {low} to {high:,}, got {value!r}")
+    return int(value)
+
+
+def _number(table: Mapping[str, object], key: str, default: float | None) -> float:
+    value = table.get(key, default)
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.01 <= value <= _LARGEST_SPEED_GBPS:
+        raise FabricInputError(f"{key}: expected a number above 0, such as 400, got {'nothing' if value is None else repr(value)}")
+    return float(value)

@@ -1,0 +1,258 @@
+"""How one plane is wired: groups of equal switches, from which every count follows.
+
+A leaf has d downlinks and u uplinks; R rails (adapters per node); L leaves, S spines, C cores; k is a switch's radix at the
+uplinks' speed. The rules that reproduce the published tables:
+
+- two tiers while L ≤ k, because every spine must reach every leaf;
+- S is the smallest divisor of u with S·k ≥ L·u, so that each leaf stripes evenly over all spines;
+- three tiers are pods: in a pod each rail has as many leaves as its s spines serve with half of their ports; spine number j of
+  every rail and pod goes to core group j. An even split needs a divisor of k/2 as the number of links per spine-core pair.
+
+Source of the rules: the counts of NVIDIA's DGX SuperPOD reference architectures (H100, B200, B300), which they reproduce.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import ceil, floor
+
+from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
+
+_PUBLISHED_POD = 4
+"""Spines per rail and pod in published three-tier wirings of 64-port switches; taken where several pod sizes need equally many switches."""
+_LEAST_LEAF_SHARE = 0.875
+"""A leaf gives up at most one downlink in eight to reach an uplink count that divides well."""
+
+
+@dataclass(frozen=True)
+class Group:
+    """So many equal switches, each with this many used ports down and up."""
+
+    switches: int
+    down: int
+    up: int = 0
+
+    def times(self, factor: int) -> Group:
+        """Return the group repeated `factor` times."""
+        return replace(self, switches=self.switches * factor)
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One plane: its switches in groups, how a leaf is split, and how pairs of switches are joined.
+
+    `units` are scalable units (groups of leaves that serve the same nodes) of at most `unit_nodes` nodes. `leaf_down` and
+    `leaf_up` are the ports of a leaf that are set aside, `manager` the manager links. `leaf_spine_pair` and `spine_core_pair` are the links
+    of each connected pair.
+    """
+
+    leaves: tuple[Group, ...]
+    spines: tuple[Group, ...] = ()
+    cores: tuple[Group, ...] = ()
+    tiers: int = 1
+    units: int = 1
+    unit_nodes: int = 0
+    leaf_down: int = 0
+    leaf_up: int = 0
+    manager: int = 0
+    inter_switch: int = 0
+    leaf_spine_pair: int = 0
+    spine_core_pair: int = 0
+    pods: int = 1
+    pod_spines: int = 0
+
+    @property
+    def leaf(self) -> int:
+        """Return the number of leaf switches."""
+        return sum(group.switches for group in self.leaves)
+
+    @property
+    def spine(self) -> int:
+        """Return the number of spine switches."""
+        return sum(group.switches for group in self.spines)
+
+    @property
+    def core(self) -> int:
+        """Return the number of core switches."""
+        return sum(group.switches for group in self.cores)
+
+
+@lru_cache(maxsize=4096)
+def divisors(number: int) -> tuple[int, ...]:
+    """Return the divisors of `number` in rising order."""
+    small = [each for each in range(1, int(number**0.5) + 1) if number % each == 0]
+    return tuple(sorted({*small, *(number // each for each in small)}))
+
+
+def spine_count(leaves: int, uplinks: int, spine_ports: int) -> int:
+    """Return the spines for `leaves` switches of `uplinks` each: the smallest divisor of `uplinks` with ports for all links.
+
+    Raises ValueError for more leaves than a spine has ports: not even one link per leaf and spine would fit.
+    """
+    if leaves > spine_ports:
+        raise ValueError(f"{leaves} leaves cannot all reach a spine of {spine_ports} ports")
+    needed = ceil(leaves * uplinks / spine_ports)
+    return next(each for each in divisors(uplinks) if each >= needed)
+
+
+@dataclass(frozen=True)
+class LeafSplit:
+    """The ports of a leaf: `down` at the port's speed, and at least `up_least` and at most `up_most` at the uplinks' speed."""
+
+    down: int
+    up_least: int
+    up_most: int
+
+
+@lru_cache(maxsize=4096)
+def split_leaf(spec: FabricInput) -> LeafSplit:
+    """Return the split of a leaf with the most downlinks whose bandwidth is at most `down_to_up` times that of the uplinks.
+
+    Raises FabricImpossible where no split leaves a port on both sides.
+    """
+    down = min(floor(spec.switch_ports * spec.ratio / (spec.ratio + 1)), spec.switch_ports - 1)
+    while down >= 1:
+        most = _uplinks_beside(spec, down)
+        least = _uplinks_for(spec, down)
+        if 1 <= least <= most:
+            return LeafSplit(down, least, most)
+        down -= 1
+    raise FabricImpossible(
+        f"a switch of {spec.switch_ports} × {spec.port_speed_gbps:g} Gb/s cannot be split {spec.down_to_up:g}:1 with uplinks of {spec.uplink_speed_gbps:g} Gb/s",
+        "uplinks at the port's speed and a ratio nearer to 1:1, or a switch with more ports",
+    )
+
+
+def _uplinks_beside(spec: FabricInput, down: int) -> int:
+    """Return how many uplinks the bandwidth beside `down` downlinks carries."""
+    return int((spec.switch_ports - down) * spec.port_speed_gbps / spec.uplink_speed_gbps + 1e-9)
+
+
+def _uplinks_for(spec: FabricInput, down: int) -> int:
+    """Return how many uplinks `down` downlinks need at the ratio."""
+    return ceil(down * spec.port_speed_gbps / (float(spec.ratio) * spec.uplink_speed_gbps) - 1e-9)
+
+
+def rail_plane(spec: FabricInput, rails: int, manager: int) -> Plane:
+    """Wire one plane in which adapter i of every node of a unit goes to leaf i of that unit; a plain tree is one rail of all adapters.
+
+    `spec.nodes` counts the endpoints of one rail, `manager` the manager links of the plane. Raises FabricImpossible.
+    """
+    split = split_leaf(spec)
+    reserved = ceil(manager / rails)
+    units = ceil((spec.nodes + reserved) / split.down)
+    leaves = units * rails
+    if leaves > spec.spine_ports:
+        plane = Plane((), units=units, unit_nodes=split.down, leaf_down=split.down, manager=manager, tiers=3)
+        return _three_tiers(spec, plane, rails, split)
+    down, up, spines = _two_tiers(spec, split, leaves, ceil((spec.nodes + reserved) / units))
+    return Plane(
+        _fill(spec.nodes, down, units, rails, up),
+        spines=(Group(spines, leaves * up // spines),),
+        tiers=2,
+        units=units,
+        unit_nodes=down,
+        leaf_down=down,
+        leaf_up=up,
+        manager=manager,
+        leaf_spine_pair=up // spines,
+    )
+
+
+def _two_tiers(spec: FabricInput, split: LeafSplit, leaves: int, needed_down: int) -> tuple[int, int, int]:
+    """Return (down, up, spines) of a leaf with the fewest spines.
+
+    At 1:1 the split is half and half, as in the published designs, so that a unit can be filled up later. At another ratio a
+    leaf may leave ports dark where that makes the uplinks divide by fewer spines.
+    """
+    least_down = split.down if spec.ratio == 1 else max(needed_down, ceil(split.down * _LEAST_LEAF_SHARE))
+    options = (
+        (spine_count(leaves, up, spec.spine_ports), -down, -up)
+        for down in range(split.down, least_down - 1, -1)
+        for up in range(max(_uplinks_for(spec, down), 1), _uplinks_beside(spec, down) + 1)
+    )
+    spines, down, up = min(options)
+    return -down, -up, spines
+
+
+def _fill(endpoints: int, down: int, units: int, rails: int, up: int) -> tuple[Group, ...]:
+    """Fill units in order: all but the last are full; one unit's leaves are equal."""
+    full, rest = divmod(endpoints, down)
+    groups = [Group(full * rails, down, up)] if full else []
+    groups += [Group(rails, rest, up)] if rest else []
+    empty = units - full - (1 if rest else 0)
+    return (*groups, *([Group(empty * rails, 0, up)] if empty else []))
+
+
+@dataclass(frozen=True, order=True)
+class _Pods:
+    """One way to build three tiers, ordered by what is best: fewest switches, then the published pod, then small pods, then uplinks."""
+
+    switches: int
+    below_published: bool
+    spines: int
+    spare_uplinks: int
+    pods: int
+    pod_units: int
+    links: int
+    cores: int
+
+
+def _three_tiers(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) -> Plane:
+    """Add pods of spines and groups of cores to leaves that two tiers cannot join; the fewest switches win.
+
+    Raises FabricImpossible where a fourth tier would be needed.
+    """
+    half = spec.spine_ports // 2
+    options = [
+        option
+        for up in range(split.up_least, split.up_most + 1)
+        for spines in divisors(up)
+        if (option := _pods(spec, plane.units, rails, up, spines, split.up_most - up)) is not None
+    ]
+    if not options:
+        raise _too_large(spec, plane, rails, split)
+    best = min(options)
+    up = split.up_most - best.spare_uplinks
+    pair = up // best.spines
+    last = plane.units - (best.pods - 1) * best.pod_units
+    groups = [Group((best.pods - 1) * rails * best.spines, best.pod_units * pair, half)] if best.pods > 1 else []
+    groups.append(Group(rails * best.spines, last * pair, half))
+    return replace(
+        plane,
+        leaves=_fill(spec.nodes, plane.leaf_down, plane.units, rails, up),
+        spines=tuple(groups),
+        cores=(Group(best.cores, best.pods * rails * best.links),),
+        leaf_up=up,
+        leaf_spine_pair=pair,
+        spine_core_pair=best.links,
+        pods=best.pods,
+        pod_spines=best.spines,
+    )
+
+
+def _pods(spec: FabricInput, units: int, rails: int, up: int, spines: int, spare_uplinks: int) -> _Pods | None:
+    """Return the pods of `spines` spines per rail, or None where the cores have too few ports for that many pods."""
+    half = spec.spine_ports // 2
+    pod_units = spines * half // up
+    if not pod_units:
+        return None
+    pods = ceil(units / pod_units)
+    links = next((each for each in reversed(divisors(half)) if pods * rails * each <= spec.spine_ports), 0)
+    if not links:
+        return None
+    cores = spines * (half // links)
+    return _Pods(pods * rails * spines + cores, spines < _PUBLISHED_POD, spines, spare_uplinks, pods, pod_units, links, cores)
+
+
+def _too_large(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) -> FabricImpossible:
+    half = spec.spine_ports // 2
+    most = (spec.spine_ports // rails) * max(
+        spines * half // up for up in range(split.up_least, split.up_most + 1) for spines in divisors(up)
+    )
+    limit = most * plane.leaf_down - ceil(plane.manager / rails)
+    reason = f"{spec.nodes:,} endpoints per rail need a fourth tier of {spec.switch_ports}-port switches"
+    if limit <= 0:
+        return FabricImpossible(reason, "a switch with more ports")
+    return FabricImpossible(reason, f"{limit:,} endpoints per rail in three tiers at this ratio, or a switch with more ports")
