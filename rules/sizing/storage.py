@@ -1,0 +1,221 @@
+"""Storage by use: dataset reads, checkpoint bursts, home directories and local staging; and the systems of the catalog that serve them.
+
+The three uses are sized apart and never merged unasked: large steady reads, large bursts of writes, and many small files want
+different systems. Rates are of the whole cluster in bytes per second unless a name says otherwise; capacities are usable bytes.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from rules.sizing.lookup import fact_value, threshold_number
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from catalogs import Catalog
+    from catalogs.loading import Shelf
+    from catalogs.schema import Storage
+    from rules.sizing.checkpoint import CheckpointPlan
+    from rules.sizing.results import Workload
+
+GB, TB = 1e9, 1e12
+IMAGE_BYTES = 114_660.0
+"""Mean size of an ImageNet sample as MLPerf Storage reads it for ResNet-50 (record length of its workload, 114,660 bytes)."""
+TABULAR_BYTES = 160.0
+"""A click record: 13 dense features, 26 categories and a label of 4 bytes each (Criteo Terabyte as used by DLRM)."""
+CHECKPOINTS_KEPT = 10
+"""Full checkpoints kept on shared storage, assumed: enough to go back behind a loss spike; a benchmark run of MLPerf writes as many."""
+USER_BYTES = 0.2 * TB
+"""Home directory and environments of one user, assumed: a dozen Python environments of 10 to 15 GB."""
+FEWEST_USERS = 10
+"""Users assumed at least; one more for every eight GPUs, up to MOST_USERS."""
+MOST_USERS = 500
+RESTORE_SHARE_OF_RESTART = 0.2
+"""Reading the checkpoint may take this share of a usual restart, assumed: it must not be what a restart waits for."""
+RESTORE_SHARE_OF_RUN = 0.002
+"""… and need not be faster than what costs this share of the run, assumed."""
+NFS_SERVER_BYTES_PER_S = 12.5 * GB
+"""Rated rate of one file server: a 100 Gb/s port, the least that NVIDIA asks for home directories (DGX SuperPOD B200)."""
+OBJECT_STORE_FROM_BYTES = 1e15
+"""Data from this size on is kept in an object store too, assumed: a flash file system for all of it costs more than the GPUs wait for."""
+
+_LEVELS = {"image": "superpod-h100-better", "video": "superpod-h100-best"}
+
+
+@dataclass(frozen=True)
+class StorageNeeds:
+    """What a candidate needs of storage. `reference_read` and `reference_write` are what NVIDIA's reference gives so many GPUs."""
+
+    dataset_read: float
+    restore_read: float
+    read: float
+    write: float
+    reference_read: float
+    reference_write: float
+    dataset: float | None
+    capacity: float
+    home: float
+    users: int
+    staging_per_node: float
+
+
+@dataclass(frozen=True)
+class StorageSystem:
+    """A system of the catalog at the size that is bought; None is unknown."""
+
+    product: str
+    name: str
+    units: int
+    read: float | None
+    write: float | None
+    capacity: float | None
+    power_w: float | None
+    height_u: float | None
+    binding: str
+    network: str = ""
+
+
+def bytes_per_unit(workload: Workload, catalog: Catalog) -> float | None:
+    """Return the bytes read per token, image or sample; None where nothing is known (video)."""
+    if workload.unit == "token":
+        return threshold_number(catalog.thresholds, "sto-tokens")
+    if workload.sample_bytes is not None:
+        return float(workload.sample_bytes.to("byte").magnitude)
+    return {"image": IMAGE_BYTES, "tabular": TABULAR_BYTES}.get(workload.data_kind)
+
+
+def dataset_bytes(workload: Workload, catalog: Catalog) -> float | None:
+    """Return the size of the dataset; text that was not told is read once, so the tokens of the run bound it. None is unknown."""
+    if workload.dataset is not None:
+        return float(workload.dataset.to("byte").magnitude)
+    each = bytes_per_unit(workload, catalog)
+    return workload.units_total * each if workload.unit == "token" and each and workload.units_total > 0 else None
+
+
+def reference_rates(data_kind: str, gpus: int, catalog: Catalog) -> tuple[float, float]:
+    """Return the read and write rates that NVIDIA's H100 SuperPOD reference gives to `gpus` GPUs for this kind of data."""
+    level = _LEVELS.get(data_kind, "superpod-h100-good")
+    read, write = (fact_value(catalog.facts, level, key).to("GB/s") * GB for key in ("gpu_read", "gpu_write"))
+    return read * gpus, write * gpus
+
+
+def restore_seconds(mtbf_s: float, restart_s: float) -> float:
+    """Return how long reading the last checkpoint may take after a failure."""
+    return max(RESTORE_SHARE_OF_RESTART * restart_s, RESTORE_SHARE_OF_RUN * mtbf_s)
+
+
+def storage_needs(
+    workload: Workload, catalog: Catalog, *, nodes: int, gpus: int, units_per_second: float, checkpoints: CheckpointPlan, restore_s: float
+) -> StorageNeeds:
+    """Return what the workload needs of storage at `units_per_second` (tokens, images or samples of the whole cluster).
+
+    The dataset and the restore of a checkpoint are not read at the same time: the larger of the two is the need. Each node keeps the
+    latest checkpoints' share and its part of the dataset on local NVMe.
+    """
+    each = bytes_per_unit(workload, catalog)
+    reference_read, reference_write = reference_rates(workload.data_kind, gpus, catalog)
+    stream = units_per_second * each if each is not None else reference_read
+    restore = checkpoints.size_bytes / restore_s
+    dataset = dataset_bytes(workload, catalog)
+    reserve = threshold_number(catalog.thresholds, "sto-lustre-80")
+    keep_local = threshold_number(catalog.thresholds, "sto-keep-two")
+    users = min(MOST_USERS, FEWEST_USERS + gpus // 8)
+    return StorageNeeds(
+        dataset_read=stream,
+        restore_read=restore,
+        read=max(stream, restore),
+        write=checkpoints.needed,
+        reference_read=reference_read,
+        reference_write=reference_write,
+        dataset=dataset,
+        capacity=((dataset or 0.0) + CHECKPOINTS_KEPT * checkpoints.size_bytes) * reserve,
+        home=users * USER_BYTES,
+        users=users,
+        staging_per_node=(keep_local * checkpoints.size_bytes + (dataset or 0.0)) / nodes,
+    )
+
+
+def nfs_rate(catalog: Catalog) -> float:
+    """Return what clients of one NFS server reach unless it was proven otherwise, in bytes per second."""
+    return NFS_SERVER_BYTES_PER_S * threshold_number(catalog.thresholds, "sto-nfs-slots", "low")
+
+
+def shared_storage(preference: str, nodes: int, needs: StorageNeeds, catalog: Catalog) -> tuple[str, str]:
+    """Decide the kind of shared storage and say why: local, nfs_server, parallel_file_system, object_store or both."""
+    if preference != "any":
+        return preference, "as asked for"
+    if nodes <= 1:
+        return "local", "a single node reads and saves on its own NVMe drives"
+    read, write = max(needs.read, needs.reference_read), max(needs.write, needs.reference_write)
+    few = nodes < threshold_number(catalog.thresholds, "sto-nfs-slots", "nodes")
+    if few and max(read, write) <= nfs_rate(catalog):
+        return "nfs_server", "one file server is enough, even at the part of its rate that NFS clients reach"
+    if (needs.dataset or 0.0) >= OBJECT_STORE_FROM_BYTES:
+        return "both", "an object store keeps the whole dataset, a parallel file system what is being trained on"
+    return "parallel_file_system", "many nodes read and save at the same time, more than one file server gives"
+
+
+@dataclass(frozen=True)
+class _Rated:
+    """A catalog record of a shared system as plain numbers; None is unknown."""
+
+    record: Storage
+    read: float | None
+    write: float | None
+    capacity: float | None
+    least: int
+    power: float | None
+    height: float | None
+
+    @property
+    def complete(self) -> bool:
+        """Return whether everything that a choice rests on is known and was read at its source."""
+        parts = (self.record.read, self.record.write, self.record.capacity)
+        return self.record.verified and all(part is not None and part.verified for part in parts)
+
+
+@lru_cache(maxsize=8)
+def _rated(shelf: Shelf[Storage]) -> tuple[_Rated, ...]:
+    rows = []
+    for each in shelf:
+        read, write = (None if rate is None else rate.to("GB/s") * GB for rate in (each.read, each.write))
+        capacity = None if each.capacity is None else each.capacity.to("GB") * GB
+        least = 1 if each.minimum_units is None else int(each.minimum_units.to(""))
+        power = None if each.power is None else each.power.to("W")
+        rows.append(_Rated(each, read, write, capacity, least, power, None if each.height is None else each.height.to("U")))
+    return tuple(rows)
+
+
+def choose_system(
+    needs: StorageNeeds, kind: str, catalog: Catalog, vendors: Collection[str] = (), working_set: float | None = None
+) -> StorageSystem | None:
+    """Return the system of `kind` that meets the needs with the least power, or None where the catalog has none.
+
+    Only systems whose read and write rate and capacity are known are chosen unasked; where `vendors` names a maker of storage, its
+    systems come first even with unknown values, which stay unknown. `working_set` replaces the capacity needed.
+    """
+    wanted = {vendor.lower() for vendor in vendors}
+    rows = [row for row in _rated(catalog.storage) if row.record.system == kind]
+    named = [row for row in rows if row.record.vendor.lower() in wanted and row.read is not None]
+    sized = [_sized(row, needs, working_set) for row in named or [row for row in rows if row.complete]]
+    return min(sized, key=lambda each: (each.power_w is None, each.power_w or 0.0, each.units, each.product), default=None)
+
+
+def _sized(row: _Rated, needs: StorageNeeds, working_set: float | None) -> StorageSystem:
+    """Return as many units of a system as the most demanding need takes."""
+    wanted = {
+        "read rate": (max(needs.read, needs.reference_read), row.read),
+        "write rate": (max(needs.write, needs.reference_write), row.write),
+        "capacity": (needs.capacity if working_set is None else working_set, row.capacity),
+    }
+    counts = {name: math.ceil(need / offered) for name, (need, offered) in wanted.items() if offered}
+    binding, units = max(counts.items(), key=lambda item: item[1])
+    if units < row.least:
+        binding, units = "smallest system sold", row.least
+    times = [None if value is None else value * units for value in (row.read, row.write, row.capacity, row.power, row.height)]
+    network = str(row.record.network.value) if row.record.network else ""
+    return StorageSystem(row.record.id, row.record.name, units, *times, binding, network)
