@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rules.assembly import assemble
@@ -13,9 +14,23 @@ from rules.pruning import prune
 from rules.sizing.workload import describe_workload
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from catalogs import Catalog
     from rules.answers import Answers
-    from rules.design import Design
+    from rules.choice import Ranking
+    from rules.design import Design, Rejected
+    from rules.judging import Judged
+
+
+@dataclass(frozen=True)
+class Considered:
+    """Everything that was weighed for a design: the judged candidates, their ranking, and what fell out before."""
+
+    context: Context
+    judged: Sequence[Judged]
+    ranking: Ranking
+    rejected: Sequence[Rejected]
 
 
 def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Design:
@@ -37,9 +52,15 @@ def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, stri
     AnswerError
         Where an answer names something that does not exist, or answers contradict each other.
     """
+    considered = consider(answers, catalog, exhaustive=exhaustive, strict=strict)
+    return assemble(considered.context, considered.judged, considered.ranking, considered.rejected)
+
+
+def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Considered:
+    """Propose, size and judge; `advise` puts the design together from the result. Parameters and errors as there."""
     context = Context(answers, catalog, describe_workload(answers, catalog))
     proposals = propose(context, exhaustive=exhaustive)
     kept, dominated = prune(proposals.candidates, context, everything=exhaustive)
     judged = [judge(candidate, context, strict=strict) for candidate in kept]
     ranking = rank([each.candidate for each in judged], context)
-    return assemble(context, judged, ranking, [*proposals.rejected, *dominated])
+    return Considered(context, judged, ranking, [*proposals.rejected, *dominated])

@@ -1,0 +1,101 @@
+"""`cluster-wizard design ANSWERS.toml`: design without questions."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rules.design import Design
+    from wizard.files import Loaded
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("answers", nargs="?", help="a file of answers, or a design to make anew; '-' reads standard input")
+    parser.add_argument("-o", "--output", metavar="OUT.toml", help="write the design here instead of to standard output")
+    parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="set one answer; may be repeated")
+    parser.add_argument("--exhaustive", action="store_true", help="search every plan and judge every candidate; takes longer")
+    add_catalog_option(parser)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Design; returns 0, or 1 where the design has conflicts."""
+    from rules.advisor import advise
+    from wizard.files import design_text, write_atomically
+    from wizard.versions import meta_of
+
+    if options.answers is None and not options.changes:
+        narrate("cluster-wizard: design needs a file of answers or at least one --set KEY=VALUE; '--help' shows how to call it")
+        return WRONG
+    loaded = _read(options.answers)
+    answers = loaded.answers
+    for change in options.changes:
+        key, separator, value = change.partition("=")
+        if not separator:
+            narrate(f"cluster-wizard: --set {change!r}: expected KEY=VALUE, such as --set scale.nodes=8")
+            return WRONG
+        answers = answers.with_value(key.strip(), value.strip()) if value.strip() else answers.without(key.strip())
+    catalog = open_catalog(options.catalog)
+    design = advise(answers, catalog, exhaustive=options.exhaustive)
+    meta = meta_of(_name(options, loaded), catalog, loaded.meta or _earlier(options.output))
+    if options.output:
+        write_atomically(options.output, design_text(design, meta))
+    if options.json:
+        print_json({"schema": 1, "meta": meta, **design.document()})
+    elif not options.output:
+        sys.stdout.write(design_text(design, meta))
+    _narrate(design, options.output)
+    return GOOD if design.fits else NO
+
+
+def _read(name: str | None) -> Loaded:
+    from rules.answers import Answers
+    from wizard.files import Loaded, interpret, load, parse_toml
+
+    if name is None:
+        return Loaded(None, Answers())
+    if name == "-":
+        return interpret(parse_toml(sys.stdin.buffer.read(), "standard input"), "standard input")
+    return load(name)
+
+
+def _name(options: argparse.Namespace, loaded: Loaded) -> str:
+    given = loaded.meta.get("name")
+    return str(given) if given else Path(options.output or options.answers or "design").stem.strip("-") or "design"
+
+
+def _earlier(output: str | None) -> dict[str, object]:
+    """Return the meta table of the file that is about to be replaced, so that its date of creation is kept."""
+    from wizard.files import FileError, load
+
+    if not output or not Path(output).is_file():
+        return {}
+    try:
+        return dict(load(output).meta)
+    except FileError:
+        return {}
+
+
+def _narrate(design: Design, output: str | None) -> None:
+    """Tell in a few lines what came out."""
+    from rules.findings import Kind
+    from wizard.summary import headline
+
+    for line in headline(design):
+        narrate(line)
+    for conflict in design.conflicts:
+        narrate(f"✗ CONFLICT {conflict.because}")
+        for remedy in conflict.remedies:
+            narrate(f"    fix: {remedy.text}")
+    narrate(
+        f"{len(design.of_kind(Kind.WARNING))} warnings, {len(design.assumptions)} assumptions, {len(design.of_kind(Kind.QUESTION))} vendor questions"
+    )
+    if output:
+        narrate(f"wrote {output}")
