@@ -139,7 +139,8 @@ def typical_moe(
     """Return a mixture of experts of so many total and active parameters.
 
     With R routed parameters: active = total − R·(1 − k/E). What is left beside attention and embeddings goes to shared experts.
-    Without `active` the routed experts hold 97 % of the total (94 % of few experts). Raises ValueError where the three figures contradict each other.
+    Without `active` the routed experts hold 97 % of the total (94 % of few experts).
+    Raises ValueError where the three figures contradict each other.
     """
     count = experts or EXPERTS
     visited = experts_per_token or (EXPERTS_PER_TOKEN_FEW if count <= FEW_EXPERTS else EXPERTS_PER_TOKEN)

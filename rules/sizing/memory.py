@@ -1,0 +1,303 @@
+"""Peak memory per GPU of a training plan, by term and pipeline stage, as a range.
+
+`MemoryModel` is the kernel of the plan search: plain floats in bytes, with everything that does not change from plan to plan
+computed once. `estimate_memory` is the public form: quantities, terms per stage and a verdict.
+
+The model is profile-free: bytes are counted tensor by tensor (see `memory_activations` and `memory_states`) on the fullest
+stage of a 1F1B or interleaved pipeline. Constants that are not counted carry a source where they are defined.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import magnitude, quantity
+from rules.sizing.memory_activations import ActivationOptions, LayerBytes, layer_activations
+from rules.sizing.memory_other import other_stage_bytes
+from rules.sizing.memory_overheads import (
+    FRAGMENTATION,
+    TERM_HIGH,
+    TERM_LOW,
+    TERMS,
+    communicator_bytes,
+    context_bytes,
+)
+from rules.sizing.memory_states import (
+    StageParameters,
+    bytes_per_parameter,
+    gathered_gradient_bytes,
+    stage_parameters,
+    trained_share,
+)
+from rules.sizing.parameters import vision_tokens
+from rules.sizing.results import MemoryEstimate, ModelShape, Plan, Range, Workload
+from rules.sizing.training_bytes import element_bytes, state_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pint import Quantity
+
+LOSS_HEAD_BYTES = 10.0
+"""Bytes per token and vocabulary entry on the last stage: 16-bit logits, an fp32 copy and its fp32 gradient [Megatron Core,
+vocabulary-parallel cross entropy; counted]. Chunked or compiled losses keep less, losses that are not vocabulary-parallel more."""
+PREFETCHED_UNITS = 2.0
+"""Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
+TRANSFORMERS = ("dense", "moe", "vision_transformer")
+
+THRESHOLDS_IN_FORMULAS = {
+    "vram-logits": "rules.sizing.memory.MemoryModel.stage_terms",
+    "vram-pp-stage0": "rules.sizing.memory.in_flight",
+}
+"""Thresholds of the catalog that these formulas apply: id -> where."""
+
+Terms = tuple[float, float, float, float, float, float]
+
+
+@dataclass(frozen=True)
+class MemoryOptions:
+    """How the training software behaves where frameworks differ; the defaults are a Megatron Core or FSDP stack of today."""
+
+    activations: ActivationOptions = field(default_factory=ActivationOptions)
+    loss_head_bytes: float = LOSS_HEAD_BYTES
+    loss_head_split: bool = True
+    gradient_bytes: float | None = None
+
+
+def in_flight(stage: int, stages: int, virtual: int, micro_batches: int) -> float:
+    """Return how many micro-batches' activations of all its layers a pipeline stage holds at its peak.
+
+    1F1B: min(m, p − r), so the first stage holds as many as there are stages [Narayanan 2021, arXiv:2104.04473 §2.2].
+    Interleaved: min(m·v, 2(p − r − 1) + (v − 1)p + 1) chunks of 1/v of its layers [Megatron Core, schedules].
+    """
+    if virtual > 1:
+        return min(micro_batches * virtual, 2 * (stages - stage - 1) + (virtual - 1) * stages + 1) / virtual
+    return float(min(micro_batches, stages - stage))
+
+
+class MemoryModel:
+    """Peak memory of plans of one workload. `peak_bytes` is the fast path of the plan search; all figures are bytes."""
+
+    def __init__(self, workload: Workload, options: MemoryOptions | None = None) -> None:
+        self.options = options or MemoryOptions()
+        self.shape: ModelShape = workload.model
+        self.workload = workload
+        state = state_bytes(workload.precision, workload.optimizer)
+        self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
+        self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
+        self.transformer = self.shape.kind in TRANSFORMERS
+        self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
+        self.wide = element_bytes(workload.precision)
+        self.vocabulary = self.shape.vocabulary_size if self.transformer else 0
+        self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
+        self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float, float]] = {}
+        self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
+        self._unit_gradient = gathered_gradient_bytes(self.state)
+
+    def micro_batches(self, plan: Plan) -> int:
+        """Return the micro-batches of one step on each data-parallel rank, at least one."""
+        return max(1, self.workload.global_batch // (plan.data * plan.micro_batch))
+
+    def stages(self, plan: Plan) -> tuple[StageParameters, ...]:
+        """Return the parameters of every pipeline stage of the plan."""
+        key = (plan.pipeline, plan.virtual_stages)
+        found = self._stages.get(key)
+        if found is None:
+            found = self._stages[key] = stage_parameters(self.shape, *key)
+        return found
+
+    def _layer_bytes(self, recompute: str) -> tuple[LayerBytes, LayerBytes]:
+        found = self._layers.get(recompute)
+        if found is None:
+            options = self.options.activations
+            plain = layer_activations(self.shape, self.workload.precision, self.tokens, recompute, options, moe=False)
+            mixed = layer_activations(self.shape, self.workload.precision, self.tokens, recompute, options, moe=True)
+            found = self._layers[recompute] = (plain, mixed)
+        return found
+
+    def _micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float, float]:
+        """Return bytes per micro-batch: of a plain layer, of a mixed layer, of both while recomputed (0 else), and a layer input."""
+        tensor, experts_tensor = plan.tensor, plan.expert_tensor
+        key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute)
+        found = self._activations.get(key)
+        if found is None:
+            tokens = self.tokens * plan.micro_batch / plan.context
+            whole_by = tensor if plan.sequence_parallel else 1
+
+            def bytes_of(layer: LayerBytes) -> float:
+                routed = (layer.routed + layer.gathered * experts_tensor) / tensor
+                return tokens * (layer.whole / whole_by + layer.split / tensor + routed)
+
+            plain, mixed = self._layer_bytes("none" if plan.recompute == "full" else plan.recompute)
+            plain_bytes, mixed_bytes, layer_input = bytes_of(plain), bytes_of(mixed), tokens * plain.layer_input / whole_by
+            if plan.recompute == "full":
+                found = (layer_input, layer_input, plain_bytes, mixed_bytes, layer_input)
+            else:
+                found = (plain_bytes, mixed_bytes, 0.0, 0.0, layer_input)
+            self._activations[key] = found
+        return found
+
+    def stage_terms(self, plan: Plan, stage: int) -> Terms:
+        """Return the expected bytes of the allocator's terms on one stage, in the order of `TERMS`.
+
+        Parameters, gradients, optimizer: per-parameter bytes times what tensor and expert parallelism leave on the rank.
+        Activations: micro-batches in flight × layers × bytes of a layer, plus one layer while it is recomputed. Loss head:
+        10·s·b·V/(t·c) on the last stage, one micro-batch. Working set: what fully sharded training gathers and reduces.
+        """
+        part = self.stages(plan)[stage]
+        tensor, stages = plan.tensor, plan.pipeline
+        expert_ranks = max(1.0, tensor * plan.context * plan.data / (plan.expert * plan.expert_tensor))
+        dense, routed = part.dense / tensor, part.routed / (plan.expert * plan.expert_tensor)
+        weights, gradients, optimizer = self._state_terms(plan, part, dense, routed, expert_ranks)
+        plain, mixed, plain_again, mixed_again, layer_input = self._micro_batch_bytes(plan)
+        flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan))
+        kept = part.dense_layers * plain + (part.layers - part.dense_layers) * mixed
+        again = max(plain_again if part.dense_layers else 0.0, mixed_again if part.layers > part.dense_layers else 0.0)
+        activations = flying * (kept + (layer_input if stage == 0 else 0.0)) + again
+        loss = 0.0
+        if stage == stages - 1:
+            loss_split = tensor if self.options.loss_head_split else 1
+            tokens = self.tokens * plan.micro_batch / plan.context
+            loss = self.options.loss_head_bytes * tokens * self.vocabulary / loss_split
+        return weights, gradients, optimizer, activations, loss, self._working_set(plan, part)
+
+    def _state_terms(
+        self, plan: Plan, part: StageParameters, dense: float, routed: float, expert_ranks: float
+    ) -> tuple[float, float, float]:
+        """Return bytes of weights, gradients and optimizer of a rank that holds `dense` and `routed` parameters."""
+        ranks = float(plan.shard_group or plan.data * plan.context)
+        gathered = plan.pipeline > 1
+        weight, gradient, optimizer = bytes_per_parameter(self.state, plan.zero_stage, ranks, gathered)
+        weight_e, gradient_e, optimizer_e = bytes_per_parameter(self.state, plan.zero_stage, min(ranks, expert_ranks), gathered)
+        if plan.offload != "none":
+            optimizer = optimizer_e = 0.0
+        share = self.trained.share
+        if self.trained.full:
+            return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, dense * optimizer + routed * optimizer_e
+        sharing = ranks if plan.zero_stage == 3 else 1.0
+        root = part.root / plan.tensor
+        frozen = (root * self.trained.frozen_root_bytes + (dense - root + routed) * self.trained.frozen_bytes) / sharing
+        adapters = share * (dense + routed)
+        return frozen + adapters * weight, adapters * gradient, adapters * optimizer
+
+    def _working_set(self, plan: Plan, part: StageParameters) -> float:
+        """Return the bytes of gathered weights and of gradients before they are reduced: nothing below ZeRO-2.
+
+        ZeRO-3: embedding and head whole, two layers' weights and one layer's gradients. ZeRO-2: one layer's gradients.
+        QLoRA: one layer's weights in 16 bits while it computes.
+        """
+        layer = part.largest_unit / plan.tensor + part.routed_unit / (plan.expert * plan.expert_tensor)
+        root = part.root / plan.tensor
+        if not self.trained.full:
+            gathers = plan.zero_stage == 3 or self.trained.frozen_bytes < self.wide
+            whole_root = root if plan.zero_stage == 3 else 0.0
+            return self.wide * (PREFETCHED_UNITS * layer + whole_root) if gathers else 0.0
+        if plan.zero_stage < 2:
+            return 0.0
+        gradients = self._unit_gradient * max(layer, root)
+        if plan.zero_stage == 2 or plan.pipeline > 1:
+            return gradients
+        return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
+
+    def _candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
+        """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
+        stages = len(parts)
+        if stages <= 2:
+            return tuple(range(stages))
+        fullest = max(range(1, stages - 1), key=lambda stage: (parts[stage].layers - 0.5 * parts[stage].dense_layers, -stage))
+        return (0, 1, stages - 1) if fullest == 1 else (0, 1, fullest, stages - 1)
+
+    def allocated_terms(self, plan: Plan) -> tuple[Terms, ...]:
+        """Return the allocator's terms of every pipeline stage."""
+        if not self.transformer:
+            return (other_stage_bytes(self, plan),)
+        return tuple(self.stage_terms(plan, stage) for stage in range(plan.pipeline))
+
+    def peak_bytes(self, plan: Plan) -> tuple[float, float, float]:
+        """Return (low, expected, high) bytes of the fullest GPU, everything on the device included."""
+        if not self.transformer:
+            return self.total_range(other_stage_bytes(self, plan), plan)
+        parts = self.stages(plan)
+        candidates = (0, 1) if len(parts) == 2 else (0,) if len(parts) == 1 else self._candidate_stages(parts)
+        best: Terms | None = None
+        most = -1.0
+        for stage in candidates:
+            terms = self.stage_terms(plan, stage)
+            total = sum(terms)
+            if total > most:
+                most, best = total, terms
+        assert best is not None, "a plan has at least one stage"
+        return self.total_range(best, plan)
+
+    def allocated_range(self, terms: Terms) -> tuple[float, float, float]:
+        """Return (low, expected, high) of the allocator's peak from its expected terms."""
+        low = high = expected = 0.0
+        for value, down, up in zip(terms, TERM_LOW, TERM_HIGH, strict=True):
+            low += value * down
+            expected += value
+            high += value * up
+        return low, expected, high
+
+    def total_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
+        """Return (low, expected, high) of the whole device: the allocator's peak, fragmentation, communicators, context."""
+        low, expected, high = self.allocated_range(terms)
+        context, groups = context_bytes(), communicator_bytes(plan)
+        return (
+            low * (1 + FRAGMENTATION[0]) + context[0] + groups[0],
+            expected * (1 + FRAGMENTATION[1]) + context[1] + groups[1],
+            high * (1 + FRAGMENTATION[2]) + context[2] + groups[2],
+        )
+
+
+def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: MemoryModel | None = None) -> MemoryEstimate:
+    """Return the peak memory of the fullest GPU under `plan` against `capacity` (a quantity of bytes per device).
+
+    Verdict: fits where even the high end is within the capacity, does_not_fit where even the low end exceeds it, else at_risk.
+    `model` saves rebuilding the kernel where several plans of one workload are estimated.
+    """
+    kernel = model or MemoryModel(workload)
+    stages = kernel.allocated_terms(plan)
+    fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
+    low, expected, high = kernel.total_range(stages[fullest], plan)
+    allocated = kernel.allocated_range(stages[fullest])
+    limit = magnitude(capacity, "byte")
+    verdict = "does_not_fit" if low > limit else "fits" if high <= limit else "at_risk"
+    terms = _device_terms(stages[fullest], plan)
+    return MemoryEstimate(
+        low=quantity(low / GIB, "GiB"),
+        expected=quantity(expected / GIB, "GiB"),
+        high=quantity(high / GIB, "GiB"),
+        capacity=quantity(limit / GIB, "GiB"),
+        terms=terms,
+        stages=tuple(_device_terms(stage, plan) for stage in stages),
+        largest_term=max(terms, key=lambda name: terms[name].magnitude),
+        verdict=verdict,
+        notes=_notes(kernel, plan, fullest),
+        allocated=Range(quantity(allocated[0] / GIB, "GiB"), quantity(allocated[1] / GIB, "GiB"), quantity(allocated[2] / GIB, "GiB")),
+    )
+
+
+GIB = 2.0**30
+
+
+def _device_terms(terms: Terms, plan: Plan) -> Mapping[str, Quantity]:
+    """Return the expected terms of a stage in GiB, the runtime's own included, without those that are nothing."""
+    values = dict(zip(TERMS, terms, strict=True))
+    values["fragmentation"] = sum(terms) * FRAGMENTATION[1]
+    values["communicators"] = communicator_bytes(plan)[1]
+    values["runtime_context"] = context_bytes()[1]
+    return {name: quantity(value / GIB, "GiB") for name, value in values.items() if value > 0}
+
+
+def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
+    notes = []
+    if plan.pipeline > 1:
+        notes.append(f"stage {fullest + 1} of {plan.pipeline} is the fullest")
+    if kernel.shape.experts:
+        notes.append("experts are assumed to receive equal shares of tokens; early in training a few receive far more")
+    if plan.offload != "none":
+        notes.append("optimizer state is in host memory")
+    if kernel.shape.kind == "cnn":
+        notes.append("activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end")
+    return tuple(notes)

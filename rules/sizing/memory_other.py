@@ -1,0 +1,47 @@
+"""Memory of models that are no transformers: convolutional networks and recommendation models."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.sizing.memory_states import bytes_per_parameter
+from rules.sizing.training_bytes import FP32_BYTES, embedding_factor
+
+if TYPE_CHECKING:
+    from rules.sizing.memory import MemoryModel, Terms
+    from rules.sizing.results import Plan
+
+RESNET_50_ELEMENTS = 11.1e6
+"""Elements of all convolution outputs of ResNet-50 for one 224² image [Radosavovic 2020, arXiv:2003.13678 table 4]."""
+RESNET_50_GMACS = 4.1
+"""Forward multiply-adds of ResNet-50 for one 224² image, in billions [same table]."""
+COPIES = 4.0
+"""Tensors kept per convolution output: the output for batch normalisation, the normalised one for the activation function, its
+result for the next convolution, and room for the workspace; 11.1 M × 4 × 2 B are 89 MB per image in mixed precision."""
+CNN_ACTIVATION_EXPONENT = 0.5
+"""Activations of a network grow with the root of its multiply-adds at fixed resolution [arXiv:2003.13678 §4.3]."""
+INTERACTION_TENSORS = 4.0
+"""Pooled embeddings are kept on the sending and the receiving side of the exchange, forward and as gradients."""
+
+
+def other_stage_bytes(model: MemoryModel, plan: Plan) -> Terms:
+    """Return the expected bytes of the allocator's terms of a data-parallel model without pipeline stages.
+
+    CNN: all weights on every rank (shared as the ZeRO stage says); activations per image from ResNet-50's, scaled with the
+    root of the multiply-adds. Recommendation: tables with their optimizer state in fp32, spread over all GPUs [Mudigere 2022,
+    arXiv:2104.05158 §4.2], multilayer perceptrons on every rank; activations are the exchanged embeddings of the local batch.
+    """
+    shape, workload = model.shape, model.workload
+    per_parameter = bytes_per_parameter(model.state, plan.zero_stage, float(plan.data), accumulates=False)
+    gpus = plan.gpus
+    if shape.kind == "recommendation":
+        dense = shape.dense_parameters
+        tables = FP32_BYTES * shape.embedding_parameters / gpus
+        state = tables * (embedding_factor(workload.optimizer, shape.embedding_dim) - 1)
+        samples = plan.micro_batch
+        exchanged = INTERACTION_TENSORS * samples * max(1, shape.tables) * max(1, shape.embedding_dim) * model.wide
+        return tables + dense * per_parameter[0], dense * per_parameter[1], state + dense * per_parameter[2], exchanged, 0.0, 0.0
+    size = shape.parameters
+    per_image = RESNET_50_ELEMENTS * COPIES * model.wide * (shape.forward_gmacs / RESNET_50_GMACS) ** CNN_ACTIVATION_EXPONENT
+    weights, gradients, optimizer = (size * each for each in per_parameter)
+    return weights, gradients, optimizer, per_image * plan.micro_batch, 0.0, 0.0
