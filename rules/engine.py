@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any
 from rules.compile import CANARY, CHECK, END, NOTHING, FactError, StageProgram, class_of, compile_stage, encode
 from rules.findings import Stage
 from rules.guidance.declare import CANDIDATE, Rule, RuleError
+from rules.render import Shown
 from rules.render import finding as build_finding
 
 if TYPE_CHECKING:
@@ -173,7 +174,7 @@ class _Run:
     """One evaluation: a session in durable that lives from the candidate's fact to the last rule."""
 
     def __init__(self, program: StageProgram, fact: Mapping[str, Scalar], values: Mapping[str, str], strict: bool) -> None:
-        self.program, self.fact, self.values, self.strict = program, fact, values, strict
+        self.program, self.shown, self.values, self.strict = program, Shown(fact), values, strict
         self.findings: list[Finding] = []
         self.flags: set[str] = set()
         self.failures: list[RuleFailure] = []
@@ -223,7 +224,7 @@ class _Run:
     def _fire(self, durable: Any, handle: int, rule: Rule) -> None:
         self.trace.append(TraceStep(rule.id, rule.premise))
         try:
-            found = build_finding(rule, self.fact)
+            found = build_finding(rule, self.shown)
         except Exception as error:
             # Whatever a text does wrong belongs to its rule: the others have their say.
             failure = error if isinstance(error, RuleError) else RuleError(rule.id, f"{type(error).__name__}: {error}")

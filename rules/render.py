@@ -71,47 +71,55 @@ def value_text(name: str, value: Scalar) -> str:
     return f"{format_number(float(value), VALUE_DIGITS)} {unit_of(name)}".strip()
 
 
-def fill(template: str, rule: Rule, fact: Mapping[str, Scalar], write: Callable[[str, Scalar], str] = show) -> str:
-    """Fill a template of `rule` with the values of `fact`; raises RuleError naming a field that the fact does not state."""
+class Shown(dict[str, str]):
+    """The values of a fact as text, by field: each is written once, however many rules print it; KeyError for one not stated."""
+
+    def __init__(self, fact: Mapping[str, Scalar], write: Callable[[str, Scalar], str] = show) -> None:
+        super().__init__()
+        self.fact, self.write = fact, write
+
+    def __missing__(self, name: str) -> str:
+        text = self[name] = self.write(name, self.fact[name])
+        return text
+
+
+def fill(template: str, rule: Rule, shown: Shown) -> str:
+    """Fill a template of `rule` with the values of a fact; raises RuleError naming a field that the fact does not state."""
     try:
         parts = parse_template(template)
     except ValueError as error:
         raise RuleError(rule.id, str(error)) from error
-    text = []
-    for literal, name in parts:
-        text.append(literal)
-        if name is None:
-            continue
-        if name not in fact:
-            raise RuleError(rule.id, f"its text prints the field {name!r}, which stage {rule.stage} does not state")
-        text.append(write(name, fact[name]))
-    return "".join(text)
+    try:
+        return "".join([literal if name is None else literal + shown[name] for literal, name in parts])
+    except KeyError as error:
+        raise RuleError(rule.id, f"its text prints the field {error}, which stage {rule.stage} does not state") from error
 
 
-def numbers_of(rule: Rule, fact: Mapping[str, Scalar]) -> dict[str, str]:
+def numbers_of(rule: Rule, shown: Shown) -> dict[str, str]:
     """Return the figures that a finding rests on, as shown: the fields that the rule compares, then those that its sentence prints."""
     printed = [name for _, name in parse_template(rule.because) if name]
     compared = [name for comparison in rule.when for name in comparison.reads]
-    return {name: show(name, fact[name]) for name in dict.fromkeys([*compared, *printed]) if name in fact}
+    return {name: shown[name] for name in [*compared, *printed]}
 
 
-def finding(rule: Rule, fact: Mapping[str, Scalar]) -> Finding:
-    """Build the finding of a rule that fired on `fact`; raises RuleError for a template that cannot be filled."""
+def finding(rule: Rule, shown: Shown) -> Finding:
+    """Build the finding of a rule that fired on the fact of `shown`; raises RuleError for a template that cannot be filled."""
     decision, value = rule.decides if rule.decides else ("", "")
+    values = Shown(shown.fact, value_text)
     ask = rule.ask
     return Finding(
         rule=rule.id,
         stage=rule.stage,
         kind=rule.kind,
         strength=rule.strength,
-        because=fill(rule.because, rule, fact),
+        because=fill(rule.because, rule, shown),
         guidance=rule.guidance,
         thresholds=rule.thresholds,
-        numbers=numbers_of(rule, fact),
+        numbers=numbers_of(rule, shown),
         decision=decision,
-        value=fill(value, rule, fact),
-        remedies=tuple(Remedy(fix.key, fill(fix.value, rule, fact, value_text), fill(fix.text, rule, fact)) for fix in rule.fix),
-        ask=fill(ask.ask, rule, fact) if ask else "",
-        to=fill(ask.to, rule, fact) if ask else "",
-        good_answer=fill(ask.good_answer, rule, fact) if ask else "",
+        value=fill(value, rule, shown),
+        remedies=tuple([Remedy(fix.key, fill(fix.value, rule, values), fill(fix.text, rule, shown)) for fix in rule.fix]),
+        ask=fill(ask.ask, rule, shown) if ask else "",
+        to=fill(ask.to, rule, shown) if ask else "",
+        good_answer=fill(ask.good_answer, rule, shown) if ask else "",
     )

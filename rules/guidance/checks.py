@@ -147,9 +147,11 @@ def _check_flags(stage: Stage, rules: Sequence[Rule], everything: Sequence[Rule]
     written = {flag for rule in rules for flag in rule.writes}
     owners = {flag: other for other in everything if other.stage is not stage for flag in other.writes}
     for rule in rules:
-        for flag in rule.writes:
-            if flag in owners and _ORDER.index(owners[flag].stage) < _ORDER.index(stage):
-                problems.append(f"rule {rule.id}: writes the flag {flag}, which stage {owners[flag].stage} owns (rule {owners[flag].id})")
+        problems += [
+            f"rule {rule.id}: writes the flag {flag}, which stage {owners[flag].stage} owns (rule {owners[flag].id})"
+            for flag in rule.writes
+            if flag in owners and _ORDER.index(owners[flag].stage) < _ORDER.index(stage)
+        ]
     reached = {CANDIDATE}
     found = set(reached)
     while found:

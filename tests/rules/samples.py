@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rules.engine import Evaluation, compile_rules, evaluate
 from rules.findings import Kind, Scalar, Stage, Strength
 from rules.guidance.declare import CANDIDATE, Comparison, Rule, Scaled
 
@@ -61,3 +62,15 @@ def random_fact(random: Random, fields: int) -> dict[str, Scalar]:
     """A fact over the fields of `random_rules`, from which about one field in twelve is missing."""
     names = [(sort, f"{sort}{number}") for sort in ("number", "text", "flag") for number in range(fields)]
     return {name: _value(random, sort) for sort, name in names if random.random() > 0.08}
+
+
+def run(rules: list[Rule], fact: dict, *, strict: bool = True) -> Evaluation:
+    return evaluate(compile_rules(rules).stage(Stage.VRAM), fact, strict=strict)
+
+
+def fired(*rules: Rule, **fact: object) -> list[str]:
+    return [step.rule_id for step in run(list(rules), fact).trace]
+
+
+def fires(comparison: Comparison, **fact: object) -> bool:
+    return fired(rule("vram.only", comparison), **fact) == ["vram.only"]

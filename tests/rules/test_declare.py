@@ -11,7 +11,8 @@ from rules.facts import FactField, show, unit_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.guidance.checks import check_rules
 from rules.guidance.declare import Ask, Comparison, F, Fix, Rule, RuleError, Scaled, limit, limit_field
-from rules.render import finding, parse_template, template_fields
+from rules.render import Shown, parse_template, template_fields
+from rules.render import finding as build_finding
 from tests.rules.naive import judge
 from tests.rules.samples import random_fact, random_rules, rule
 
@@ -89,6 +90,10 @@ FACT = {
     "cost_usd": 1234567.5,
     "unused": 1,
 }
+
+
+def finding(made: Rule, fact: dict) -> Finding:
+    return build_finding(made, Shown(fact))
 
 
 class TestFinding:
