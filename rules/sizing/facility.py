@@ -57,7 +57,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     feed = power.choose_feed(rack_kw, answers.text("facility.feed"), catalog, desktop=node.desktop)
     unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
     air_share = 1.0 - cooling.liquid_share(node, match.kind, catalog)[0]
-    rack_air_kw = heat_kw * max(1, plans[0].nodes_per_rack) * air_share
+    rack_air_kw = rack_kw * air_share
     design = _design(candidate, context, draw, match, plans, feed, network, storage_kw or 0.0, heat_kw, unknown)
     return FacilitySizing(match, limits, draw, fill, feed, heat_kw, rack_air_kw, design, unknown)
 

@@ -1,0 +1,197 @@
+"""What a candidate costs: purchase, energy, ownership, and per GPU-hour and million tokens or samples.
+
+An unknown price is never zero: it stays out of the sum and is named. Without a price of the servers there is no total at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import magnitude, quantity
+from catalogs.schema import Kind
+from rules.sizing.lookup import fact_value
+from rules.sizing.power import HOURS_PER_YEAR, electricity_price
+from rules.sizing.prices import Quote, quote_of, server_quote
+from rules.sizing.results import BomLine, CostEstimate, Range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from catalogs import Catalog
+    from catalogs.schema import Node
+    from rules.answers import Answers
+    from rules.candidate import Candidate, Context
+    from rules.sizing.results import FacilityDesign
+
+COST_SHARES = "capital-gb200-rack"
+"""The fact that splits the cost of a rack with its facility into GPUs, network, storage, building and so on."""
+LEFT_OUT = ("support", "installation", "spares", "staff", "colocation or building", "taxes and duties", "financing")
+"""What no total includes, since no sourced figure is in the catalog or it depends on the person's contracts."""
+SECONDS_PER_HOUR = 3600.0
+MILLION = 1e6
+
+
+def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
+    """Return purchase, yearly energy and ownership of a candidate, its bill of materials priced.
+
+    Needs `candidate.bom` from all stages (the servers are added where no stage billed them) and `candidate.facility` for energy.
+    """
+    answers, catalog = context.answers, context.catalog
+    server = server_quote(candidate.node, catalog, answers)
+    lines = tuple(_priced(line, candidate, server, catalog) for line in bill_with_servers(candidate))
+    purchase = purchase_of(lines) if server is not None else None
+    energy = _energy(candidate.facility, answers, catalog)
+    years = answers.number("budget.years") or 0.0
+    ownership = _ownership(purchase, energy, years)
+    hours = years * HOURS_PER_YEAR * candidate.gpus
+    per_gpu_hour = _divided(ownership, hours, "USD/hour") if hours > 0 else None
+    return CostEstimate(
+        purchase=purchase,
+        energy_per_year=energy,
+        ownership=ownership,
+        years=years,
+        per_gpu_hour=per_gpu_hour,
+        per_million_units=_per_million(per_gpu_hour, candidate),
+        bom=lines,
+        missing=_missing(lines, server),
+        notes=_notes(candidate, server, energy),
+    )
+
+
+def unit_price(node: Node, catalog: Catalog, answers: Answers, *, network: bool = True) -> Range | None:
+    """Return what one unit of `node` costs with its share of network and storage, for sizing what a budget buys; None if unknown.
+
+    The share is that of network and storage over all other IT in a published split (fact `capital-gb200-rack`); `network=False`
+    leaves it away, for a single node.
+    """
+    server = server_quote(node, catalog, answers)
+    if server is None:
+        return None
+    low, expected, high = overhead_shares(catalog, with_network=not server.covers_network) if network else (0.0, 0.0, 0.0)
+    return Range(
+        quantity(server.low * (1 + low), "USD"),
+        quantity(server.expected * (1 + expected), "USD"),
+        quantity(server.high * (1 + high), "USD"),
+        server.kind,
+    )
+
+
+def overhead_shares(catalog: Catalog, *, with_network: bool) -> tuple[float, float, float]:
+    """Return (low, expected, high) of what network and storage cost per USD of servers, from 0 up.
+
+    Shares of the whole are turned into shares of the servers: building and equipment themselves are taken off the whole first.
+    """
+    network = fact_value(catalog.facts, COST_SHARES, "network_share").ends("")
+    storage = fact_value(catalog.facts, COST_SHARES, "storage_share").ends("")
+    building = fact_value(catalog.facts, COST_SHARES, "mechanical_electrical_share").to("")
+    servers = 1.0 - building - network[1] - storage[1]
+    low, expected, high = ((storage[end] + (network[end] if with_network else 0.0)) / servers for end in range(3))
+    return low, expected, high
+
+
+def bill_with_servers(candidate: Candidate) -> list[BomLine]:
+    """Return the bill of all stages, with the servers at its head where no stage billed them."""
+    if any(line.item == candidate.node.id for line in candidate.bom):
+        return list(candidate.bom)
+    return [BomLine(candidate.node.id, candidate.node.name, "server", candidate.units), *candidate.bom]
+
+
+def _priced(line: BomLine, candidate: Candidate, server: Quote | None, catalog: Catalog) -> BomLine:
+    """Return the line with its price; parts of a network that the servers' price covers cost nothing more and say so."""
+    if line.unit_low is not None:
+        return line
+    if line.item == candidate.node.id:
+        return _with(line, server)
+    if server is not None and server.covers_network and _is_network(line, catalog):
+        return replace(line, note="included in the servers' price")
+    return _with(line, quote_of(line.item, catalog))
+
+
+def _with(line: BomLine, quote: Quote | None) -> BomLine:
+    if quote is None:
+        return line
+    note = f"{line.note}; {quote.note}" if line.note and quote.note else line.note or quote.note
+    return replace(
+        line, unit_low=quote.low, unit_high=quote.high, date=quote.date, source=quote.source, confidence=quote.confidence, note=note
+    )
+
+
+def _is_network(line: BomLine, catalog: Catalog) -> bool:
+    return line.item in catalog.switches or line.item in catalog.cables or line.category in ("switch", "cable", "transceiver", "network")
+
+
+def purchase_of(lines: Iterable[BomLine]) -> Range:
+    """Return the sum of quantity × price over the lines that have one, in USD; the expected value is the middle of each line's range."""
+    low = high = 0.0
+    for line in lines:
+        if line.unit_low is not None:
+            low += line.quantity * line.unit_low
+            high += line.quantity * (line.unit_high if line.unit_high is not None else line.unit_low)
+    return Range(quantity(low, "USD"), quantity((low + high) / 2, "USD"), quantity(high, "USD"), Kind.ESTIMATED)
+
+
+def _missing(lines: Iterable[BomLine], server: Quote | None) -> tuple[str, ...]:
+    covered = server is not None and server.covers_network
+    return tuple(
+        f"{line.quantity:,} × {line.name}"
+        for line in lines
+        if line.unit_low is None and not (covered and line.note == "included in the servers' price") and line.quantity > 0
+    )
+
+
+def _energy(facility: FacilityDesign | None, answers: Answers, catalog: Catalog) -> Range | None:
+    """Return the cost of a year's energy: typical power at the low and expected price, maximum power all year at the high one."""
+    if facility is None:
+        return None
+    price = electricity_price(answers, catalog)
+    kwh = magnitude(facility.energy_per_year, "kWh")
+    typical_kw = magnitude(facility.it_power_typical, "kW")
+    most = magnitude(facility.it_power_maximum, "kW") / typical_kw if typical_kw > 0 else 1.0
+    low, expected, high = (magnitude(end, "USD/kWh") for end in (price.low, price.expected, price.high))
+    return Range(quantity(kwh * low, "USD"), quantity(kwh * expected, "USD"), quantity(kwh * most * high, "USD"), price.kind)
+
+
+def _ownership(purchase: Range | None, energy: Range | None, years: float) -> Range | None:
+    if purchase is None:
+        return None
+    if energy is None:
+        return purchase
+    low, expected, high = (
+        bought + used * years
+        for bought, used in ((purchase.low, energy.low), (purchase.expected, energy.expected), (purchase.high, energy.high))
+    )
+    return Range(low, expected, high, Kind.ESTIMATED)
+
+
+def _divided(total: Range | None, by: float, unit: str) -> Range | None:
+    if total is None:
+        return None
+    low, expected, high = (quantity(magnitude(end, "USD") / by, unit) for end in (total.low, total.expected, total.high))
+    return Range(low, expected, high, Kind.ESTIMATED)
+
+
+def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | None:
+    """Return USD per million tokens (or samples) at the expected speed, failures counted where they were estimated."""
+    if per_gpu_hour is None or candidate.choice is None or candidate.choice.step.units_per_second <= 0:
+        return None
+    goodput = candidate.reliability.goodput if candidate.reliability is not None else 1.0
+    per_hour = candidate.choice.step.units_per_second * goodput * SECONDS_PER_HOUR
+    if per_hour <= 0:
+        return None
+    factor = candidate.gpus / per_hour * MILLION
+    low, expected, high = (
+        quantity(magnitude(end, "USD/hour") * factor, "USD") for end in (per_gpu_hour.low, per_gpu_hour.expected, per_gpu_hour.high)
+    )
+    return Range(low, expected, high, Kind.ESTIMATED)
+
+
+def _notes(candidate: Candidate, server: Quote | None, energy: Range | None) -> tuple[str, ...]:
+    notes = [f"left out of every total: {', '.join(LEFT_OUT)}"]
+    if server is None:
+        notes.append(f"no price of a {candidate.node.name} is known, so there is no total")
+    elif server.covers_network:
+        notes.append(server.note)
+    if energy is None:
+        notes.append("energy is left out: the power of the servers is not known")
+    return tuple(notes)

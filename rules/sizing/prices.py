@@ -1,0 +1,129 @@
+"""Dated prices: the best row of the catalog for an item, what a server costs, and how old a price is beside the newest one."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from catalogs.schema import Kind
+from rules.own_server import OWN_SERVER_ID
+from rules.sizing.lookup import fact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from catalogs import Catalog
+    from catalogs.loading import Shelf
+    from catalogs.schema import Node, Price
+    from rules.answers import Answers
+
+PURCHASE_UNIT = "USD"
+RENTAL_UNIT = "USD per GPU-hour"
+CONFIDENCE = ("none", "low", "medium", "high")
+"""How far a price is trusted, rising; rows of "none" carry no number that is used."""
+ALL_IN_FACTS: Mapping[str, tuple[str, str]] = {"nvidia-h100-sxm-80gb": ("capital-per-h100", "all_in")}
+"""Published cost per GPU of a whole cluster, by GPU: the fact and its value. It includes the network."""
+YOURS = "you"
+
+
+@dataclass(frozen=True)
+class Quote:
+    """A price range per unit in USD with its origin. `covers_network`: the price includes the cluster's network."""
+
+    low: float
+    high: float
+    date: str
+    source: str
+    confidence: str
+    kind: Kind = Kind.ESTIMATED
+    note: str = ""
+    covers_network: bool = False
+
+    @property
+    def expected(self) -> float:
+        """Return the middle of the range in USD."""
+        return (self.low + self.high) / 2
+
+
+@lru_cache(maxsize=8)
+def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
+    """Return the rows with numbers in `unit` by item, best first: by confidence, then by date."""
+    found: dict[str, list[Price]] = {}
+    for row in prices:
+        if row.unit == unit and row.low is not None and row.high is not None and row.confidence != CONFIDENCE[0]:
+            found.setdefault(row.item, []).append(row)
+    for rows in found.values():
+        rows.sort(key=lambda row: (CONFIDENCE.index(row.confidence), months(row.date)), reverse=True)
+    return found
+
+
+def quote_of(item: str, catalog: Catalog) -> Quote | None:
+    """Return the purchase price of a product id, from the row of highest confidence and then newest date; None where unknown.
+
+    Prices in other currencies are not converted: an exchange rate is a price too, and none is in the catalog.
+    """
+    rows = _by_item(catalog.prices, PURCHASE_UNIT).get(item)
+    if not rows:
+        return None
+    best = rows[0]
+    assert best.low is not None
+    assert best.high is not None
+    source = best.source if isinstance(best.source, str) else ", ".join(best.source)
+    return Quote(best.low, best.high, best.date, source, best.confidence, note=best.what)
+
+
+def server_quote(node: Node, catalog: Catalog, answers: Answers) -> Quote | None:
+    """Return the price of one unit of `node`; None where nothing is known, which is never turned into a sum of parts.
+
+    In order: the person's own figure for their own server, the node's own price, that of any complete server with the same GPUs
+    (item `server-8x-<gpu>`), and the published cost per GPU of a whole cluster, which includes its network and says so.
+    """
+    if node.id == OWN_SERVER_ID:
+        price = answers.number("own_server.price") if answers.given("own_server.price") else None
+        return None if price is None else Quote(price, price, "", YOURS, "high", Kind.YOU, "your own figure")
+    exact = quote_of(node.id, catalog)
+    if exact is not None:
+        return exact
+    if node.is_rack or node.desktop:
+        return None
+    alike = quote_of(f"server-{node.gpu_count}x-{node.gpu}", catalog)
+    return alike if alike is not None else _all_in_quote(node, catalog)
+
+
+def _all_in_quote(node: Node, catalog: Catalog) -> Quote | None:
+    if node.gpu not in ALL_IN_FACTS:
+        return None
+    value = fact_value(catalog.facts, *ALL_IN_FACTS[node.gpu])
+    low, _, high = value.ends("USD")
+    note = f"estimate from the published cost per GPU of a whole cluster, {low:,.0f} to {high:,.0f} USD, network included"
+    return Quote(
+        low * node.gpu_count, high * node.gpu_count, value.date or "", ", ".join(value.sources), "low", note=note, covers_network=True
+    )
+
+
+def rental_range(gpu: str, catalog: Catalog) -> tuple[float, float] | None:
+    """Return the lowest and highest cloud price of a GPU-hour in USD, on demand; None where none is known."""
+    rows = _by_item(catalog.prices, RENTAL_UNIT).get(gpu)
+    if not rows:
+        return None
+    return min(row.low for row in rows if row.low is not None), max(row.high for row in rows if row.high is not None)
+
+
+def months(date: str) -> int:
+    """Return the month of a date as months since year 0, for comparing ages; the end of a span, January where only a year is given.
+
+    "2026-06-26" and "2026-06" are the same month. Returns 0 for a text without a year.
+    """
+    found = re.findall(r"(\d{4})(?:-(\d{2}))?", date)
+    if not found:
+        return 0
+    year, month = found[-1]
+    return int(year) * 12 + (int(month) - 1 if month else 0)
+
+
+@lru_cache(maxsize=8)
+def newest_month(prices: Shelf[Price]) -> int:
+    """Return the month of the newest price with a number; prices are old or new beside it, since designs know no clock."""
+    return max((months(row.date) for row in prices if row.low is not None), default=0)
