@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rules.design import Reentry
-from rules.engine import compile_rules
+from rules.engine import compile_rules, evaluate
 from rules.feedback import take_edge
 from rules.findings import Stage
 from rules.guidance.declare import limit_field
@@ -60,7 +60,7 @@ def apply_rules(module: StageModule, candidate: Candidate, fact: Mapping[str, Sc
     rules = tuple(module.RULES)
     wide = {**fact, **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
-    result = compile_rules(rules).evaluate(wide, strict=strict)
+    result = evaluate(compile_rules(rules).stage(module.STAGE), wide, strict=strict)
     candidate.findings.extend(result.findings)
     candidate.flags |= result.flags
     return [f"rule {failure.rule_id} failed: {failure.message}" for failure in result.failures]
