@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.sizing.parameters import embedding_parameters, layer_parameters
+from rules.sizing.parameters import counted_total, embedding_parameters, layer_parameters, stated_share
 from rules.sizing.training_bytes import BF16_BYTES, FP32_BYTES, NF4_BYTES, StateBytes
 
 if TYPE_CHECKING:
@@ -88,8 +88,9 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
     chunks spread over the depth, so the leading dense layers of a mixture fall to the stages of the first chunks.
     """
     per_stage = stage_layers(shape.layers, stages)
-    plain, _ = layer_parameters(shape, moe=False)
-    mixed, routed = layer_parameters(shape, moe=True) if shape.experts else (0.0, 0.0)
+    share = stated_share(shape, counted_total(shape))
+    plain = share * layer_parameters(shape, moe=False)[0]
+    mixed, routed = (share * part for part in layer_parameters(shape, moe=True)) if shape.experts else (0.0, 0.0)
     embedding, head = embedding_parameters(shape)
     tied_head = head or (embedding if stages > 1 else 0.0)
     made, start = [], 0

@@ -27,8 +27,9 @@ DLRM_SMALL = ModelShape(
 """The recommendation model that stands in: the small DLRM on Criteo 1TB [NVIDIA DeepLearningExamples, DLRM_and_DCNv2];
 its bottom and top multilayer perceptrons hold about 2.4 million weights [Naumov 2019, arXiv:1906.00091; MLPerf widths]."""
 TRANSFORMER_KINDS = ("dense", "moe", "vision_transformer")
-DECODER_LIKE = {"encoder": "dense", "encoder_decoder": "dense", "multimodal": "dense"}
-"""Kinds of presets whose blocks are counted as those of a decoder."""
+DECODER_LIKE = {"encoder": "dense", "encoder_decoder": "dense", "multimodal": "dense", "hybrid": "dense"}
+"""Kinds of presets whose blocks are counted as those of a decoder; layers that a shape cannot describe are scaled to the stated total."""
+ROUGH_KINDS = ("hybrid", "encoder_decoder")
 PARAMETERS_TOLERANCE = 0.1
 """How far a stated parameter count may lie from the preset's before the two answers contradict each other; covers rounded names."""
 _OVERRIDES = {
@@ -58,7 +59,7 @@ def shape_from_preset(preset: ModelPreset) -> ModelShape:
     if kind == "dense" and values.get("experts"):
         kind = "moe"
     values.pop("name", None)
-    return _complete(ModelShape(name=preset.name, kind=kind, **values))
+    return _complete(ModelShape(name=preset.name, kind=kind, assumed=preset.kind in ROUGH_KINDS, **values))
 
 
 def _complete(shape: ModelShape) -> ModelShape:

@@ -133,6 +133,34 @@ def _transformer(shape: ModelShape, sequence_length: int) -> ParameterCount:
     )
 
 
+def counted_total(shape: ModelShape) -> float:
+    """Return the parameters of a transformer that its shape adds up to, whatever total it states."""
+    return _transformer(shape, 1).total
+
+
+STATED_TOLERANCE = 0.01
+"""A stated total within one percent of the counted one is the same model, rounded or with buffers; the count stands."""
+
+
+def stated_share(shape: ModelShape, counted: float) -> float:
+    """Return the stated total of a transformer over the counted one, 1 where they agree or nothing is stated.
+
+    State-space, linear-attention or cross-attention layers are not part of a shape; then the stated total is the better figure,
+    and layers are scaled to it.
+    """
+    if not shape.parameters or not counted or abs(shape.parameters / counted - 1) <= STATED_TOLERANCE:
+        return 1.0
+    return shape.parameters / counted
+
+
+def _scaled(count: ParameterCount, share: float) -> ParameterCount:
+    if share == 1.0:
+        return count
+    parts = {name: part * share for name, part in count.by_part.items()}
+    flops = count.flops_per_token * share
+    return ParameterCount(count.total * share, count.active * share, count.embedding, count.mtp, flops, parts)
+
+
 def count_parameters(shape: ModelShape, sequence_length: int) -> ParameterCount:
     """Count the parameters of a model and its training FLOPs per token (per image, per sample).
 
@@ -141,6 +169,7 @@ def count_parameters(shape: ModelShape, sequence_length: int) -> ParameterCount:
     a token is multiplied with (all layers' active weights and the output head, not the embedding look-up) and attention is
     `2·s·a·d` per layer for the causal half of QKᵀ and PV together (window instead of s where the layer slides). FLOPs of a
     CNN = 3·2·forward multiply-adds; of a recommendation model = 6 per dense parameter (look-ups move bytes, not FLOPs).
+    Where the shape states another total than its layers add up to, everything is scaled to the stated one.
 
     `sequence_length` is in tokens. Sources: see the module's docstring.
     """
@@ -154,4 +183,5 @@ def count_parameters(shape: ModelShape, sequence_length: int) -> ParameterCount:
         return ParameterCount(
             total, dense, shape.embedding_parameters, 0.0, flops, {"embedding_tables": shape.embedding_parameters, "dense": dense}
         )
-    return _transformer(shape, vision_tokens(shape) if shape.kind == "vision_transformer" else sequence_length)
+    count = _transformer(shape, vision_tokens(shape) if shape.kind == "vision_transformer" else sequence_length)
+    return _scaled(count, stated_share(shape, count.total))
