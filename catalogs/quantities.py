@@ -12,14 +12,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pint import Quantity, Unit, UnitRegistry
+    from pint import Quantity as PintQuantity
+    from pint import Unit, UnitRegistry
+
+    Quantity = PintQuantity[Any]
 
 _NUMBER = re.compile(r"^\s*([+-]?(?:\d[\d_   ,']*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*$")
 _LONGEST_TEXT = 200
-_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15, "thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
+_SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15}
+_SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _COUNTED = ("USD", "token", "tokens", "parameter", "parameters", "sample", "samples", "image", "images", "sequence", "sequences", "")
 _BITS = re.compile(r"(?<![A-Za-z])([kMGTP]?)b(?=$|[/ *])")
-_SPELLINGS = {"°C": "degC", "° C": "degC", "C": "degC", "°F": "degF", "kVA": "kV*A", "$": "USD", "US$": "USD", "yr": "year", "CFM": "cfm", "RU": "U"}
+_SPELLINGS = {"°C": "degC", "° C": "degC", "C": "degC", "°F": "degF", "kVA": "kV*A"}
+_SPELLINGS |= {"$": "USD", "US$": "USD", "yr": "year", "CFM": "cfm", "RU": "U"}
 _SHOWN = (("gigabit", "Gb"), ("terabit", "Tb"), ("megabit", "Mb"), ("bit", "b"), ("degC", "°C"))
 _DEFINITIONS = (
     "USD = [currency]",
@@ -54,7 +59,7 @@ def registry() -> UnitRegistry[Any]:
     return units
 
 
-def quantity(value: float, unit: str) -> Quantity:
+def quantity(value: float, unit: str) -> Quantity[Any]:
     """Return `value` in `unit` as a pint quantity; `unit` is any unit text that `parse_quantity` reads."""
     return registry().Quantity(value, _unit(unit))
 
@@ -123,7 +128,7 @@ def _text_magnitude(text: str, unit: str) -> float:
     return float(registry().Quantity(number, _unit(written)).to(_unit(unit)).magnitude)
 
 
-def magnitude(value: str | Quantity, unit: str) -> float:
+def magnitude(value: str | Quantity[Any], unit: str) -> float:
     """Return `value` (text or quantity) as a plain number in `unit`; raises QuantityError for another dimension."""
     if isinstance(value, str):
         return _text_magnitude(value, unit)
@@ -133,7 +138,7 @@ def magnitude(value: str | Quantity, unit: str) -> float:
         raise QuantityError(f"{value} is not a quantity in {unit!r}") from error
 
 
-def parse_quantity(text: str, unit: str | None = None) -> Quantity:
+def parse_quantity(text: str, unit: str | None = None) -> Quantity[Any]:
     """Read `text` as a quantity; with `unit`, of that dimension and converted to it. Raises QuantityError."""
     number, written = split(text)
     if unit is None:
@@ -141,7 +146,7 @@ def parse_quantity(text: str, unit: str | None = None) -> Quantity:
     return quantity(magnitude(text, unit), unit)
 
 
-def format_quantity(value: Quantity | float, unit: str | None = None, digits: int = 4) -> str:
+def format_quantity(value: Quantity[Any] | float, unit: str | None = None, digits: int = 4) -> str:
     """Write a quantity as text that `parse_quantity` reads back: "10.2 kW", "400 Gb/s", "1236000 USD".
 
     `unit` is the unit to show (kept as written); without it the quantity's own. `digits` are significant digits.
