@@ -107,6 +107,10 @@ class Hardware:
                 return each
         return self.rates[0]
 
+    def sustained_flops(self, precision: str) -> float:
+        """Return what one GPU (all its devices) sustains in large products at a training precision, in FLOP/s."""
+        return self.rate(precision).sustained * self.devices
+
     @property
     def fast_scale_up(self) -> bool:
         """Return whether GPUs of the domain have a link of their own, faster than PCIe."""

@@ -1,0 +1,198 @@
+"""How long the arithmetic of one layer takes on one GPU: matrix products, attention, and what only moves bytes.
+
+Every product of M × N × K takes the longer of its arithmetic at the sustained rate and of its bytes at the memory's rate, plus a
+fixed cost per kernel; attention runs at its kernels' measured share of peak; norms, activations, rotary embeddings and casts
+move bytes. Rates belong to GPU and precision. Times are seconds, sizes bytes, per GPU and micro-batch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from rules.sizing.hardware import Hardware
+    from rules.sizing.results import ModelShape
+
+BYTES_16 = 2.0
+KERNEL_S = 3e-6
+"""Fixed cost of a kernel: with it, products of 1, 16 and 128 GFLOP reach 0.5, 0.95 and 0.99 of their rate on A100, as the table
+of operation sizes in Calculon says (0.6, 0.9, 0.95) [calculon-ai/calculon systems/a100_80g.json]."""
+SMALL_KERNELS = 12
+"""Kernels of a layer's forward pass besides its products: two norms, rotary, residuals, activation, casts (counted)."""
+MEMORY_EFFICIENCY = 0.75
+"""Share of the memory's bandwidth that large streaming kernels reach: 0.75 to 0.9 from 10 MB up [Calculon, as above]."""
+TILE_ROWS = 128
+"""Rows of a matrix-product tile; an expert's rows are padded to it [CUTLASS default tiles of 128 × 128 and 128 × 256]."""
+BACKWARD_PASSES = 2.0
+"""Gradients of inputs and of weights: twice the forward products [Korthikanti 2022 §5]."""
+ELEMENTWISE_BACKWARD = 2.0
+"""Backward passes of norms and activations read and write about twice the forward bytes (counted)."""
+
+ATTENTION_FORWARD = (0.68, 860.0)
+ATTENTION_BACKWARD = (0.58, 1500.0)
+"""(Share of the dense BF16 peak at long sequences, sequence at which half is lost): fused attention reaches 553 and 638 TFLOP/s forward,
+422 and 523 backward at 4,096 and 16,384 tokens on Hopper, 1,324, 1,698, 1,083, 1,298 on Blackwell [arXiv:2603.07685]."""
+ATTENTION_BACKWARD_FLOPS = 2.5
+"""Five products backward against two forward in fused attention, one of them recomputed [Dao 2023, arXiv:2307.08691 §3]."""
+UNFUSED_SCORE_BYTES = 13.0
+"""Bytes per score that unfused attention moves forward: write and read scores, softmax, dropout with its mask, in 16 bit (counted)."""
+UNFUSED_BACKWARD = 2.0
+
+CAST_BYTES = 4.0
+"""Bytes per element to cast a product's input to 8 bits: read 2, write 1, write 1 transposed [Transformer Engine documentation]."""
+LOSS_BYTES_PER_LOGIT = 16.0
+"""Bytes per logit of the loss, forward and backward, in 32 bit [Megatron vocabulary-parallel cross-entropy]."""
+LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
+
+
+class LayerTime(NamedTuple):
+    """Seconds of one layer: products, attention and bytes, forward and backward; `attention_bytes` is what selective recompute repeats."""
+
+    products: float
+    products_backward: float
+    attention: float
+    attention_backward: float
+    elementwise: float
+    elementwise_backward: float
+
+    @property
+    def forward(self) -> float:
+        """Return the seconds of the forward pass."""
+        return self.products + self.attention + self.elementwise
+
+    @property
+    def backward(self) -> float:
+        """Return the seconds of the backward pass."""
+        return self.products_backward + self.attention_backward + self.elementwise_backward
+
+
+@dataclass(frozen=True)
+class Arithmetic:
+    """The arithmetic of a model on a hardware: precision and kernels. `sequence` in tokens; `unfused` for kernels before FlashAttention.
+
+    `weight_gradients` is the share of the weights that are trained: 1 but for LoRA, whose frozen weights need no gradient.
+    `dequantized` marks 4-bit base weights that every product first unpacks (QLoRA).
+    """
+
+    shape: ModelShape
+    hardware: Hardware
+    precision: str
+    sequence: int
+    causal: bool = True
+    unfused: bool = False
+    weight_gradients: float = 1.0
+    dequantized: bool = False
+
+    def product(self, rows: float, columns: float, inner: float, low: bool, groups: float = 1.0) -> float:
+        """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else BF16."""
+        if rows <= 0 or columns <= 0 or inner <= 0:
+            return 0.0
+        rate = self.hardware.rate(self.precision if low else "bf16")
+        width = 1.0 if low and rate.native in LOW_PRECISIONS else BYTES_16
+        padded = -(-rows // TILE_ROWS) * TILE_ROWS if groups > 1 else rows
+        arithmetic = 2.0 * padded * columns * inner / rate.sustained
+        moved = (rows * inner + inner * columns) * width + rows * columns * BYTES_16
+        return groups * max(arithmetic, self.streamed(moved)) + KERNEL_S
+
+    def streamed(self, size: float) -> float:
+        """Return the seconds that `size` bytes take through the GPU's memory."""
+        return size / (self.hardware.hbm_bytes_per_s * MEMORY_EFFICIENCY)
+
+    def layer(self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True) -> LayerTime:
+        """Return the times of one layer for `tokens` tokens of a micro-batch (after context parallelism), `tensor` ways sharded."""
+        products = self._attention_products(tokens, tensor)
+        products += self._expert_products(tokens, tensor, expert, expert_tensor) if moe else self._ffn(tokens, self.shape.ffn_size / tensor)
+        forward, backward = self._attention(tokens, tensor)
+        moved = self._elementwise(tokens, tensor, moe, sharded_norms)
+        elementwise = self.streamed(moved) + SMALL_KERNELS * KERNEL_S
+        passes = 1.0 + self.weight_gradients
+        if self.dequantized:
+            products += self.streamed(self._layer_weights(tensor, moe, expert) * (BYTES_16 * 2 + 0.5))
+        return LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
+
+    def head(self, tokens: float, tensor: int) -> tuple[float, float]:
+        """Return (forward, backward) seconds of the output head and the loss."""
+        if not self.shape.vocabulary_size:
+            return 0.0, 0.0
+        product = self.product(tokens, self.shape.vocabulary_size / tensor, self.shape.hidden_size, low=False)
+        loss = self.streamed(LOSS_BYTES_PER_LOGIT * tokens * self.shape.vocabulary_size / tensor)
+        return product + loss / 2, (1.0 + self.weight_gradients) * product + loss / 2
+
+    def _attention_products(self, tokens: float, tensor: int) -> float:
+        shape = self.shape
+        hidden, heads = shape.hidden_size, shape.attention_heads / tensor
+        if shape.attention == "mla":
+            wide = heads * (shape.qk_nope_head_dim + shape.qk_rope_head_dim)
+            query = self.product(tokens, shape.q_lora_rank, hidden, True) if shape.q_lora_rank else 0.0
+            query += self.product(tokens, wide, shape.q_lora_rank or hidden, True)
+            latent = self.product(tokens, shape.kv_lora_rank + shape.qk_rope_head_dim, hidden, True)
+            latent += self.product(tokens, heads * (shape.qk_nope_head_dim + shape.v_head_dim), shape.kv_lora_rank, True)
+            return query + latent + self.product(tokens, hidden, heads * shape.v_head_dim, True)
+        keys = max(1.0, shape.key_value_heads / tensor)
+        joint = self.product(tokens, (heads + 2 * keys) * shape.head_dim, hidden, True)
+        return joint + self.product(tokens, hidden, heads * shape.head_dim, True)
+
+    def _ffn(self, tokens: float, width: float, groups: float = 1.0) -> float:
+        up = self.product(tokens, width * (2 if self.shape.gated_ffn else 1), self.shape.hidden_size, True, groups)
+        return up + self.product(tokens, self.shape.hidden_size, width, True, groups)
+
+    def _expert_products(self, tokens: float, tensor: int, expert: int, expert_tensor: int) -> float:
+        """Return the seconds of router, shared and routed experts; routed tokens are balanced over the expert-parallel ranks."""
+        shape = self.shape
+        mine = tokens / tensor
+        local = max(1.0, shape.experts / expert)
+        rows = mine * shape.experts_per_token * expert_tensor / local
+        routed = self._ffn(rows, shape.expert_ffn_size / expert_tensor, local)
+        shared = self._ffn(tokens, shape.shared_expert_ffn_size / tensor) if shape.shared_expert_ffn_size else 0.0
+        return routed + shared + self.product(mine, shape.experts, shape.hidden_size, False)
+
+    def _attention(self, tokens: float, tensor: int) -> tuple[float, float]:
+        """Return (forward, backward) seconds of the attention core over all of the rank's heads."""
+        shape, peak = self.shape, self.hardware.rate("bf16").peak
+        width = (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim) if shape.attention == "mla" else 2 * shape.head_dim
+        heads = shape.attention_heads / tensor
+        if self.unfused:
+            products = 2.0 * tokens * self.sequence * heads * width / self.hardware.rate("bf16").sustained
+            moved = self.streamed(UNFUSED_SCORE_BYTES * heads * tokens * self.sequence)
+            return products + moved, UNFUSED_BACKWARD * (products + moved)
+        seen = self._seen_keys()
+        flops = 2.0 * tokens * seen * heads * width
+        forward, backward = ATTENTION_FORWARD, ATTENTION_BACKWARD
+        at = self.sequence
+        ahead = flops / (peak * forward[0] * at / (at + forward[1])) + KERNEL_S
+        behind = ATTENTION_BACKWARD_FLOPS * flops / (peak * backward[0] * at / (at + backward[1])) + 2 * KERNEL_S
+        return ahead, behind
+
+    def _seen_keys(self) -> float:
+        """Return the keys that a query meets, averaged over its layers: half of the sequence where causal, the window where sliding."""
+        shape = self.shape
+        whole = self.sequence / 2 if self.causal else float(self.sequence)
+        if not shape.sliding_window or not shape.layers:
+            return whole
+        full = shape.full_attention_layers / shape.layers
+        return full * whole + (1 - full) * min(whole, float(shape.sliding_window))
+
+    def _elementwise(self, tokens: float, tensor: int, moe: bool, sharded_norms: bool) -> float:
+        """Return the bytes per layer that norms, residuals, rotary, activation and casts move forward."""
+        shape = self.shape
+        norms = 20.0 * shape.hidden_size / (tensor if sharded_norms else 1)
+        heads = shape.attention_heads / tensor
+        if shape.attention == "mla":
+            rotary = 4.0 * heads * (2 * shape.qk_nope_head_dim + 2 * shape.qk_rope_head_dim + shape.v_head_dim)
+        else:
+            rotary = 4.0 * (heads + max(1.0, shape.key_value_heads / tensor)) * shape.head_dim
+        per_neuron = 6.0 if shape.gated_ffn else 4.0
+        chosen = shape.experts_per_token / tensor if moe else 0.0
+        width = shape.shared_expert_ffn_size / tensor + chosen * shape.expert_ffn_size if moe else shape.ffn_size / tensor
+        permuted = 16.0 * chosen * shape.hidden_size if moe else 0.0
+        moved = norms + rotary + per_neuron * width + permuted
+        if self.hardware.rate(self.precision).native in LOW_PRECISIONS:
+            moved += CAST_BYTES * ((2.0 + chosen) * shape.hidden_size + heads * shape.head_dim + width)
+        return tokens * moved
+
+    def _layer_weights(self, tensor: int, moe: bool, expert: int) -> float:
+        from rules.sizing.parameters import layer_parameters
+
+        common, routed = layer_parameters(self.shape, moe)
+        return common / tensor + routed / expert

@@ -1,0 +1,222 @@
+"""Which parallel plans exist: how GPUs divide into tensor, context, pipeline, expert and data parallelism, and what is ruled out.
+
+Tensor parallelism divides the attention heads, pipeline stages hold nearly equal layers, experts divide evenly, data-parallel ranks
+divide the global batch. Experts fold into the other ranks and add no GPUs [arXiv:2603.07685 §3]. A bounded space is enumerated while
+a person types, the whole one on request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from rules.sizing.parameters import vision_tokens
+from rules.sizing.step import is_transformer
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rules.answers import Answers
+    from rules.sizing.hardware import Hardware
+    from rules.sizing.results import ModelShape
+
+LARGEST_TENSOR = 8
+"""Widest tensor parallelism of the bounded search: beyond 8 ways products grow thin, and no published dense recipe goes further."""
+LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS_EXHAUSTIVE = 8192, 4096
+"""Tokens per context-parallel rank below which its ring does not hide behind attention [NeMo long-sequence performance table: context
+parallelism starts at 8,192 tokens per rank]."""
+LARGEST_CONTEXT = 16
+UNEVEN_LAYERS = 1.25
+"""Most layers of a stage over the mean: beyond it a quarter of the pipeline idles."""
+MICRO_BATCH_TOKENS = 32_768
+"""Tokens of a micro-batch beyond which products gain nothing and activations only grow."""
+LARGEST_MICRO_BATCH = 512
+
+
+class Fixed(NamedTuple):
+    """What the answers fix about a plan; None is free."""
+
+    tensor: int | None = None
+    pipeline: int | None = None
+    context: int | None = None
+    expert: int | None = None
+    zero_stage: int | None = None
+    micro_batch: int | None = None
+    recompute: str | None = None
+
+
+def fixed_by(answers: Answers) -> Fixed:
+    """Return the parts of the plan that the person gave."""
+
+    def count(name: str) -> int | None:
+        key = f"parallelism.{name}"
+        return answers.count(key) if answers.given(key) else None
+
+    recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") else None
+    return Fixed(
+        count("tensor"), count("pipeline"), count("context"), count("expert"), count("zero_stage"), count("micro_batch"), recompute
+    )
+
+
+class Sharding(NamedTuple):
+    """How the GPUs divide."""
+
+    tensor: int
+    context: int
+    pipeline: int
+    expert: int
+    data: int
+
+
+@dataclass
+class Space:
+    """The shardings that are left and, by reason, how many were ruled out."""
+
+    shardings: list[Sharding] = field(default_factory=list)
+    ruled_out: dict[str, int] = field(default_factory=dict)
+
+    def rule_out(self, reason: str) -> None:
+        """Count one sharding as ruled out for `reason`."""
+        self.ruled_out[reason] = self.ruled_out.get(reason, 0) + 1
+
+
+@lru_cache(maxsize=4096)
+def divisors(number: int) -> tuple[int, ...]:
+    """Return the divisors of a positive number, ascending."""
+    small = [each for each in range(1, int(number**0.5) + 1) if number % each == 0]
+    return tuple(sorted({*small, *(number // each for each in small)}))
+
+
+def powers_of_two(largest: int) -> tuple[int, ...]:
+    """Return 1, 2, 4 … up to `largest`."""
+    return tuple(1 << shift for shift in range(max(1, largest).bit_length()))
+
+
+def sequence_of(shape: ModelShape, sequence: int) -> int:
+    """Return the tokens of one sample: the sequence length, or the patches of an image."""
+    return vision_tokens(shape) if shape.kind == "vision_transformer" else sequence
+
+
+def enumerate_shardings(
+    shape: ModelShape, hardware: Hardware, ranks: int, batch: int, sequence: int, fixed: Fixed, *, exhaustive: bool
+) -> Space:
+    """Return the shardings of `ranks` devices for a model, with those ruled out counted by reason."""
+    space = Space()
+    if not is_transformer(shape):
+        _data_parallel_only(space, ranks, batch, fixed)
+        return space
+    for tensor in _tensors(shape, hardware, ranks, fixed, space, exhaustive=exhaustive):
+        for context in _contexts(shape, ranks // tensor, sequence, fixed, exhaustive=exhaustive):
+            for pipeline in _pipelines(shape, ranks // (tensor * context), fixed, space):
+                data = ranks // (tensor * context * pipeline)
+                if batch % data:
+                    space.rule_out("the data-parallel size does not divide the global batch")
+                    continue
+                for expert in _experts(shape, hardware, tensor * context * data, fixed, space, exhaustive=exhaustive):
+                    space.shardings.append(Sharding(tensor, context, pipeline, expert, data))
+    return space
+
+
+def _data_parallel_only(space: Space, ranks: int, batch: int, fixed: Fixed) -> None:
+    if max(fixed.tensor or 1, fixed.pipeline or 1, fixed.context or 1) > 1:
+        space.rule_out("this kind of model trains data parallel only")
+    elif ranks > batch:
+        space.rule_out("more GPUs than samples in the global batch")
+    else:
+        space.shardings.append(Sharding(1, 1, 1, 1, ranks))
+
+
+def _tensors(
+    shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
+) -> Iterator[int]:
+    limit = max(1, hardware.domain) * (2 if exhaustive else 1)
+    options = (fixed.tensor,) if fixed.tensor else divisors(ranks) if exhaustive else powers_of_two(min(limit, LARGEST_TENSOR))
+    for tensor in options:
+        if ranks % tensor:
+            space.rule_out("tensor parallelism does not divide the GPUs")
+        elif shape.attention_heads % tensor:
+            space.rule_out("tensor parallelism does not divide the attention heads")
+        elif tensor > limit and not fixed.tensor:
+            space.rule_out("tensor parallelism far beyond the scale-up domain")
+        else:
+            yield tensor
+
+
+def _contexts(shape: ModelShape, ranks: int, sequence: int, fixed: Fixed, *, exhaustive: bool) -> Iterator[int]:
+    if fixed.context:
+        if ranks % fixed.context == 0:
+            yield fixed.context
+        return
+    whole = sequence_of(shape, sequence)
+    largest = max(1, whole // (LEAST_CONTEXT_TOKENS_EXHAUSTIVE if exhaustive else LEAST_CONTEXT_TOKENS))
+    for context in powers_of_two(min(largest, LARGEST_CONTEXT * (4 if exhaustive else 1))):
+        if ranks % context == 0:
+            yield context
+
+
+def _pipelines(shape: ModelShape, ranks: int, fixed: Fixed, space: Space) -> Iterator[int]:
+    layers = shape.layers
+    for pipeline in (fixed.pipeline,) if fixed.pipeline else divisors(ranks):
+        if ranks % pipeline:
+            space.rule_out("pipeline parallelism does not divide the GPUs")
+        elif pipeline > layers:
+            space.rule_out("more pipeline stages than layers")
+        elif -(-layers // pipeline) * pipeline > UNEVEN_LAYERS * layers and not fixed.pipeline:
+            space.rule_out("pipeline stages would be too uneven")
+        else:
+            yield pipeline
+
+
+def _experts(
+    shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
+) -> Iterator[int]:
+    if not shape.experts:
+        yield 1
+        return
+    if fixed.expert:
+        options: tuple[int, ...] = (fixed.expert,)
+    elif exhaustive:
+        options = divisors(shape.experts)
+    else:
+        options = tuple(each for each in divisors(shape.experts) if each & (each - 1) == 0 and (each >= 4 or each == 1) and each <= 64)
+    for expert in options:
+        if shape.experts % expert or ranks % expert:
+            space.rule_out("expert parallelism does not divide the experts or the ranks")
+        else:
+            yield expert
+
+
+@lru_cache(maxsize=4096)
+def micro_batches(per_rank: int, tokens: int, fixed: int | None, *, exhaustive: bool) -> tuple[int, ...]:
+    """Return the micro-batch sizes for `per_rank` samples per data-parallel rank and step, each of `tokens` tokens."""
+    if fixed:
+        return (fixed,) if per_rank % fixed == 0 else ()
+    largest = min(per_rank, LARGEST_MICRO_BATCH, max(1, MICRO_BATCH_TOKENS // max(1, tokens)))
+    options = divisors(per_rank) if exhaustive else powers_of_two(largest)
+    return tuple(each for each in options if each <= largest and per_rank % each == 0)
+
+
+@lru_cache(maxsize=4096)
+def virtual_stages(layers: int, pipeline: int, micro: int, *, exhaustive: bool) -> tuple[int, ...]:
+    """Return how many model chunks a pipeline rank may hold: 1, and what divides its layers if micro-batches divide into the stages."""
+    if pipeline == 1 or layers % pipeline or micro % pipeline:
+        return (1,)
+    options = divisors(layers // pipeline)
+    if exhaustive or len(options) <= 3:
+        return options
+    return (1, options[len(options) // 2], options[-1])
+
+
+def state_options(sharding: Sharding, fixed: Fixed, *, lora: bool, exhaustive: bool) -> tuple[tuple[str, int], ...]:
+    """Return (recompute, ZeRO stage) in about the order of what they cost."""
+    if sharding.data * sharding.context == 1:
+        zeros: tuple[int, ...] = (0,)
+    elif sharding.pipeline > 1 and not exhaustive:
+        zeros = (1,)
+    else:
+        zeros = (1, 3) if lora else (1, 2, 3) if not exhaustive else (0, 1, 2, 3)
+    if fixed.zero_stage is not None:
+        zeros = (fixed.zero_stage,)
+    recomputes = (fixed.recompute,) if fixed.recompute else ("none", "selective", "full")
+    return tuple((recompute, zero) for recompute in recomputes for zero in zeros)

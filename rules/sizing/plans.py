@@ -1,0 +1,348 @@
+"""The plan search: the fastest parallel plan that fits in memory, the next best ones, and what was ruled out and why.
+
+Best first: candidates are taken by a lower bound of their step time and put back with their exact time under the cheapest options
+(sharding of states, recomputation) with which they fit in memory. The first that comes out so is the fastest. Plans within half a percent of it yield to the simplest. Deterministic.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from catalogs.quantities import quantity
+from rules.sizing import throughput
+from rules.sizing.memory import MemoryModel, estimate_memory
+from rules.sizing.plan_space import (
+    Fixed,
+    Sharding,
+    Space,
+    divisors,
+    enumerate_shardings,
+    fixed_by,
+    micro_batches,
+    powers_of_two,
+    sequence_of,
+    state_options,
+    virtual_stages,
+)
+from rules.sizing.results import MemoryEstimate, Plan, PlanChoice, StepEstimate, Workload
+from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from pint import Quantity
+
+    from rules.answers import Answers
+    from rules.sizing.hardware import Hardware
+
+KEPT_ALTERNATIVES = 4
+SIMPLER_WITHIN = 1.005
+"""A simpler plan that takes at most so much longer is preferred: half a percent is far below the model's own error."""
+MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 400, 200_000
+"""Candidates taken from the queue before the search stops."""
+NO_MEMORY = "does not fit in memory"
+Peak = tuple[float, float, float]
+LORA_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
+
+
+class Found(NamedTuple):
+    """A plan that may run: its step time in seconds, its peak memory (low, expected, high) in bytes, and whether it surely fits."""
+
+    plan: Plan
+    seconds: float
+    memory: tuple[float, float, float]
+    fits: bool
+
+
+@dataclass(frozen=True)
+class PlanSearch:
+    """What the search of one size found: plans, best first; how many were looked at; how many were ruled out for which reason.
+
+    `nearest` is the plan that needs the least memory, where none fits.
+    """
+
+    found: tuple[Found, ...]
+    enumerated: int
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    nearest: Found | None = None
+
+
+class _Question:
+    """A search that can be remembered: the workload is hashed by what its plans depend on."""
+
+    def __init__(self, workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, *, exhaustive: bool) -> None:
+        self.workload, self.gpus, self.fixed, self.exhaustive = workload, gpus, fixed, exhaustive
+        self.hardware = replace(hardware, node="", assumed=())
+        self.key = (_essence(workload), self.hardware, gpus, fixed, exhaustive)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Question) and self.key == other.key
+
+
+def _essence(workload: Workload) -> tuple[object, ...]:
+    return (
+        workload.kind,
+        workload.model,
+        workload.precision,
+        workload.optimizer,
+        workload.global_batch,
+        workload.sequence_length,
+        workload.trainable_parameters,
+        workload.flops_per_unit,
+    )
+
+
+class _Workload:
+    """A workload hashed by what memory and time depend on, to remember its memory model."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload, self.key = workload, _essence(workload)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Workload) and self.key == other.key
+
+
+@lru_cache(maxsize=16)
+def _memory_model(workload: _Workload) -> MemoryModel:
+    return MemoryModel(workload.workload)
+
+
+def search(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, *, exhaustive: bool = False) -> PlanSearch:
+    """Return what the search finds for `workload` on `gpus` GPUs of `hardware`; remembered between calls."""
+    return _search(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
+
+
+def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, *, exhaustive: bool = False) -> PlanChoice | None:
+    """Return the fastest plan for `workload` on `gpus` GPUs of `hardware` with its memory and step, or None where none can run.
+
+    The answers may fix parts of the plan (`parallelism.*`). Plans that surely fit come before plans at risk. GPUs of several devices
+    count each device as a rank. `exhaustive` looks at every divisor, in seconds instead of milliseconds.
+    """
+    result = search(workload, hardware, gpus, answers, exhaustive=exhaustive)
+    if not result.found:
+        return None
+    rated = [_rated(workload, hardware, each) for each in result.found]
+    plan, memory, step = rated[0]
+    if not result.found[0].fits:
+        step = replace(step, notes=(*step.notes, "no plan surely fits; this one is at risk of running out of memory"))
+    return PlanChoice(plan, memory, step, tuple(rated[1:]), result.enumerated, dict(result.rejected))
+
+
+def _rated(workload: Workload, hardware: Hardware, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
+    model = _memory_model(_Workload(workload))
+    return (
+        found.plan,
+        estimate_memory(workload, found.plan, quantity(hardware.memory_bytes, "B"), model),
+        estimate_step(workload, found.plan, hardware),
+    )
+
+
+@lru_cache(maxsize=4096)
+def _search(question: _Question) -> PlanSearch:
+    return _Search(question).run()
+
+
+class _Search:
+    """One search: the queue of candidates and what has come of them."""
+
+    def __init__(self, question: _Question) -> None:
+        self.workload, self.hardware, self.fixed = question.workload, question.hardware, question.fixed
+        self.exhaustive = question.exhaustive
+        self.ranks = question.gpus * self.hardware.devices
+        self.capacity = self.hardware.memory_bytes
+        self.memory = _memory_model(_Workload(self.workload))
+        self.model: StepModel | None = step_model(self.workload, self.hardware) if is_transformer(self.workload.model) else None
+        self.lora = self.workload.kind in LORA_KINDS
+        self.enumerated = 0
+        self.rejected: dict[str, int] = {}
+        self.nearest: Found | None = None
+        self.queue: list[tuple[float, int, int, int, Plan, tuple[tuple[str, int], ...], Peak | None]] = []
+
+    def run(self) -> PlanSearch:
+        """Return the plans that fit, fastest first; those at risk only where none fits."""
+        shape, batch = self.workload.model, self.workload.global_batch
+        space = enumerate_shardings(
+            shape, self.hardware, self.ranks, batch, self.workload.sequence_length, self.fixed, exhaustive=self.exhaustive
+        )
+        self.rejected.update(space.ruled_out)
+        for sharding in space.shardings:
+            self._enter(sharding)
+        fitting, risky = self._drain()
+        found = fitting or risky
+        return PlanSearch(_simplest_first(found), self.enumerated + sum(space.ruled_out.values()), self.rejected, self.nearest)
+
+    def _enter(self, sharding: Sharding) -> None:
+        """Queue the cheapest options of a sharding for each micro-batch and interleaving, unless even the most frugal cannot fit."""
+        per_rank = max(1, self.workload.global_batch // sharding.data)
+        tokens = sequence_of(self.workload.model, self.workload.sequence_length) // sharding.context if self.model else 1
+        sizes = micro_batches(per_rank, tokens, self.fixed.micro_batch, exhaustive=self.exhaustive)
+        options = state_options(sharding, self.fixed, lora=self.lora, exhaustive=self.exhaustive)
+        if not sizes:
+            self._reject("the micro-batch does not divide the batch of a data-parallel rank", 1)
+            return
+        if self.model is None:
+            sizes, options = _data_parallel_sizes(per_rank), options[:1]
+        layers = self.workload.model.layers
+        frugal = _plan(sharding, sizes[0], 1, options[-1])
+        if not self._could_fit(frugal):
+            count = len(sizes) * len(options)
+            self.enumerated += count
+            self._reject(NO_MEMORY, count)
+            return
+        for size in sizes:
+            for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=self.exhaustive) if self.model else (1,):
+                plan = _plan(sharding, size, virtual, options[0])
+                self._push(plan, options[1:])
+
+    def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
+        self.enumerated += 1 + len(rest)
+        complexity = plan.tensor * plan.pipeline * plan.context * plan.virtual_stages
+        heapq.heappush(self.queue, (self._bound(plan), complexity, plan.micro_batch, self.enumerated, plan, rest, None))
+
+    def _bound(self, plan: Plan) -> float:
+        """Return a lower bound of the step time in seconds, without what data parallelism and transfers add."""
+        if self.model is None:
+            return sum(throughput.time(self.workload, plan, self.hardware))
+        return self.model.bound(plan)
+
+    def _seconds(self, plan: Plan) -> float:
+        return self.model.time(plan).total if self.model is not None else self._bound(plan)
+
+    def _drain(self) -> tuple[list[Found], list[Found]]:
+        """Take candidates by their lower bound, then by their time, until enough fit or the checks are used up."""
+        fitting: list[Found] = []
+        risky: list[Found] = []
+        checks = MOST_CHECKS_EXHAUSTIVE if self.exhaustive else MOST_CHECKS
+        while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
+            checks -= 1
+            seconds, complexity, size, order, plan, rest, memory = heapq.heappop(self.queue)
+            if memory is None:
+                self._settle(complexity, size, order, plan, rest)
+            elif memory[2] <= self.capacity:
+                fitting.append(Found(plan, seconds, memory, True))
+            elif len(risky) <= KEPT_ALTERNATIVES:
+                risky.append(Found(plan, seconds, memory, False))
+        return fitting, risky
+
+    def _settle(self, complexity: int, size: int, order: int, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
+        """Put a candidate back with its exact time under the cheapest options with which it fits, and under those at risk before."""
+        options = ((plan.recompute, plan.zero_stage), *rest)
+        risky = False
+        for index, (recompute, zero_stage) in enumerate(options):
+            tried = plan if index == 0 else replace(plan, recompute=recompute, zero_stage=zero_stage)
+            memory = self.memory.peak_bytes(tried)
+            self._note_nearest(tried, memory)
+            fits = memory[2] <= self.capacity
+            if fits or (memory[0] <= self.capacity and not risky):
+                heapq.heappush(self.queue, (self._seconds(tried), complexity, size, order + index, tried, (), memory))
+                risky = True
+            if fits:
+                return
+            self._reject(NO_MEMORY, 1)
+
+    def _could_fit(self, plan: Plan) -> bool:
+        memory = self.memory.peak_bytes(plan)
+        self._note_nearest(plan, memory)
+        return memory[0] <= self.capacity
+
+    def _note_nearest(self, plan: Plan, memory: tuple[float, float, float]) -> None:
+        if self.nearest is None or memory[1] < self.nearest.memory[1]:
+            self.nearest = Found(plan, 0.0, memory, False)
+
+    def _reject(self, reason: str, count: int) -> None:
+        self.rejected[reason] = self.rejected.get(reason, 0) + count
+
+
+def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int]) -> Plan:
+    return Plan(
+        tensor=sharding.tensor,
+        pipeline=sharding.pipeline,
+        virtual_stages=virtual,
+        context=sharding.context,
+        expert=sharding.expert,
+        data=sharding.data,
+        zero_stage=options[1],
+        micro_batch=micro_batch,
+        recompute=options[0],
+    )
+
+
+def _data_parallel_sizes(per_rank: int) -> tuple[int, ...]:
+    """Return micro-batches of a data-parallel model: the whole local batch, and its halvings for accumulation."""
+    return tuple(sorted({max(1, per_rank >> shift) for shift in range(6)}))
+
+
+def _simplest_first(found: list[Found]) -> tuple[Found, ...]:
+    """Return the plans by time, with the simplest of those within half a percent of the fastest in front."""
+    if not found:
+        return ()
+    ordered = sorted(found, key=lambda each: each.seconds)
+    near = [each for each in ordered if each.seconds <= SIMPLER_WITHIN * ordered[0].seconds]
+    first = min(near, key=lambda each: (_complexity(each.plan), each.seconds))
+    return (first, *(each for each in ordered if each is not first))
+
+
+def _complexity(plan: Plan) -> tuple[int, int, int]:
+    return (plan.tensor * plan.pipeline * plan.context, plan.expert, plan.virtual_stages)
+
+
+def run_time(workload: Workload, step: StepEstimate) -> Quantity:
+    """Return how long all units of the run take at the step's expected rate, without failures; 0 s where the total is unknown."""
+    return quantity(workload.units_total / step.units_per_second if step.units_per_second > 0 else 0.0, "s")
+
+
+def minimum_gpus(workload: Workload, hardware: Hardware, answers: Answers, largest: int = 65_536) -> int | None:
+    """Return the smallest number of GPUs (1, 2, 4 … and multiples of a node) whose most frugal plan fits, or None up to `largest`."""
+    node = max(1, hardware.gpus_per_node // hardware.devices)
+    counts = [each for each in powers_of_two(node) if each < node] + [node * each for each in powers_of_two(largest // node)]
+    for count in counts:
+        if search(workload, hardware, count, answers).found:
+            return count
+    return None
+
+
+def legal_gpu_counts(workload: Workload, hardware: Hardware, answers: Answers, nodes: int) -> tuple[int, ...]:
+    """Return the GPU counts of 1 to `nodes` nodes that some plan uses whole, memory aside: divisible heads, layers, experts, batch."""
+    per_node = max(1, hardware.gpus_per_node // hardware.devices)
+    fixed = fixed_by(answers)
+    return tuple(each * per_node for each in range(1, nodes + 1) if _space(workload, hardware, each * per_node, fixed).shardings)
+
+
+def usable_gpus(workload: Workload, hardware: Hardware, answers: Answers, gpus: int) -> int:
+    """Return the most GPUs of `gpus` that a whole plan can use; the rest would stand idle and must be reported."""
+    fixed = fixed_by(answers)
+    per_node = max(1, hardware.gpus_per_node // hardware.devices)
+    step = per_node if gpus >= per_node else 1
+    for count in range(gpus - gpus % step, 0, -step):
+        if _space(workload, hardware, count, fixed).shardings:
+            return count
+    return 0
+
+
+def _space(workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed) -> Space:
+    ranks = gpus * hardware.devices
+    return enumerate_shardings(
+        workload.model, hardware, ranks, workload.global_batch, workload.sequence_length, fixed, exhaustive=False
+    )
+
+
+__all__ = [
+    "Found",
+    "PlanSearch",
+    "divisors",
+    "legal_gpu_counts",
+    "minimum_gpus",
+    "run_time",
+    "search",
+    "search_plans",
+    "usable_gpus",
+]

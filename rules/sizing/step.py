@@ -1,0 +1,320 @@
+"""How long one optimizer step takes: the arithmetic of the slowest stage, what communication adds, the bubble, the optimizer.
+
+`T = m · (slowest stage, exposed tensor, expert and context communication) + bubble + pipeline transfers + exposed data-parallel
+communication + optimizer + stragglers`. Models without transformer layers are in `rules.sizing.throughput`.
+Sources: Narayanan 2021 (arXiv:2104.04473) for pipeline and tensor parallelism, Rajbhandari 2020 (arXiv:1910.02054) for sharding,
+Korthikanti 2022 (arXiv:2205.05198) for sequence parallelism and recomputation, arXiv:2603.07685 for experts.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from catalogs.quantities import quantity
+from catalogs.schema import Kind
+from rules.sizing import throughput
+from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, point_to_point_seconds
+from rules.sizing.compute import BYTES_16, Arithmetic
+from rules.sizing.exposure import Exposure, exposure_of
+from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
+from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
+from rules.sizing.traffic import LayerTraffic, layer_traffic
+
+if TYPE_CHECKING:
+    from rules.sizing.hardware import Hardware
+
+TRANSFORMERS = ("dense", "moe", "vision_transformer")
+GRADIENT_BYTES = 4.0
+"""Gradients are accumulated and reduced in 32 bit, Megatron's default for BF16 [Megatron-LM optimizer documentation]."""
+SHARDED_GRADIENT_BYTES = 2.0
+"""Fully sharded training reduces gradients in 16 bit [Rajbhandari 2020 §5; PyTorch FSDP mixed precision]."""
+OPTIMIZER_BYTES = 32.0
+"""Bytes per parameter that an AdamW step reads and writes: master weights, two moments, gradient, 16-bit copy (counted)."""
+OFFLOADED_BYTES = 16.0
+"""Bytes per parameter over PCIe per step with the optimizer on the host: 32-bit gradients down, 16-bit weights up, twice [ZeRO-Offload]."""
+STRAGGLER_FROM, STRAGGLER_PER_DOUBLING = 256, 0.005
+"""Jitter grows with the job: half a percent per doubling beyond 256 GPUs; between what weak scaling shows in NVIDIA's recipes
+(64 to 2,048 H100: none to 3 %) and in Llama 3 (43, 41, 38 % MFU) [dgxc-benchmarking; arXiv:2407.21783 table 4]. A proposal."""
+LOW_SHARE, HIGH_SHARE = 0.90, 1.20
+"""Range around the expected step time: nine of ten vendor-tuned runs lie inside; untuned ones take longer (see the validation tests)."""
+
+
+class StepTime(NamedTuple):
+    """The seconds of one step by part; they add up to `total`."""
+
+    products: float
+    attention: float
+    elementwise: float
+    head: float
+    recompute: float
+    tensor_parallel: float
+    expert_parallel: float
+    context_parallel: float
+    pipeline_bubble: float
+    pipeline_transfer: float
+    data_parallel: float
+    optimizer: float
+    stragglers: float
+
+    @property
+    def total(self) -> float:
+        """Return the seconds of the step."""
+        return sum(self)
+
+    @property
+    def exposed(self) -> float:
+        """Return the seconds in which the GPU waits for communication."""
+        return self.tensor_parallel + self.expert_parallel + self.context_parallel + self.pipeline_transfer + self.data_parallel
+
+
+class _Block(NamedTuple):
+    """One layer of the average stage and the head, per micro-batch, with what does not depend on the pipeline or on data parallelism."""
+
+    products: float
+    attention: float
+    elementwise: float
+    recompute_selective: float
+    recompute_full: float
+    head: float
+    traffic: LayerTraffic
+    tokens: float
+
+    def layer(self, recompute: str) -> float:
+        """Return the seconds of one layer with its exposed communication and recomputation."""
+        repeated = self.recompute_full if recompute == "full" else self.recompute_selective if recompute == "selective" else 0.0
+        tensor = self.traffic.tensor * (1.5 if recompute == "full" else 1.0)
+        return self.products + self.attention + self.elementwise + repeated + tensor + self.traffic.expert + self.traffic.context
+
+
+class StepModel:
+    """The step time of one transformer on one hardware, for any plan; layers are computed once per sharding and kept."""
+
+    def __init__(self, shape: ModelShape, arithmetic: Arithmetic, exposure: Exposure, global_batch: int, trained_share: float) -> None:
+        self.shape, self.arithmetic, self.exposure = shape, arithmetic, exposure
+        self.hardware, self.sequence = arithmetic.hardware, arithmetic.sequence
+        self.global_batch, self.trained_share = global_batch, trained_share
+        self.moe_layers = moe_layers(shape)
+        self.layers = shape.layers + shape.mtp_layers
+        self.moe_share = (self.moe_layers + (shape.mtp_layers if self.moe_layers else 0)) / self.layers
+        self._dense, _ = layer_parameters(shape, moe=False) if self.moe_layers < shape.layers else (0.0, 0.0)
+        self._moe, self._routed = layer_parameters(shape, moe=True) if self.moe_layers else (0.0, 0.0)
+        self._embedding = max(embedding_parameters(shape))
+        self._blocks: dict[tuple[object, ...], _Block] = {}
+
+    def block(self, plan: Plan) -> _Block:
+        """Return the average layer of the plan's sharding."""
+        key = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel)
+        found = self._blocks.get(key)
+        if found is None:
+            found = self._blocks[key] = self._make_block(plan)
+        return found
+
+    def _make_block(self, plan: Plan) -> _Block:
+        tokens = self.sequence * plan.micro_batch / plan.context
+        share, sharded = self.moe_share, plan.sequence_parallel or plan.tensor == 1
+        parts = []
+        for weight, moe in ((1 - share, False), (share, True)):
+            if weight:
+                made = self.arithmetic.layer(tokens, plan.tensor, moe, plan.expert, plan.expert_tensor, sharded)
+                parts.append((weight, made))
+        products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
+        attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
+        elementwise = sum(weight * (made.elementwise + made.elementwise_backward) for weight, made in parts)
+        forward = sum(weight * made.forward for weight, made in parts)
+        cheap = sum(weight * (made.attention if self.arithmetic.unfused else made.elementwise) for weight, made in parts)
+        head = sum(self.arithmetic.head(tokens, plan.tensor)) * (1 + self.shape.mtp_layers)
+        traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
+        return _Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
+
+    def rank_parameters(self, plan: Plan) -> tuple[float, float]:
+        """Return (parameters replicated over data × context, routed-expert parameters) on the fullest rank."""
+        layers = self.layers / plan.pipeline
+        dense = layers * ((1 - self.moe_share) * self._dense + self.moe_share * self._moe) + self._embedding
+        routed = layers * self.moe_share * self._routed / (plan.expert * plan.expert_tensor)
+        return dense / plan.tensor, routed
+
+    def micro_batches(self, plan: Plan) -> float:
+        """Return the micro-batches per step and data-parallel rank."""
+        return max(1.0, self.global_batch / (plan.micro_batch * plan.data))
+
+    def time(self, plan: Plan) -> StepTime:
+        """Return the seconds of one step by part."""
+        block, count = self.block(plan), self.micro_batches(plan)
+        stage, with_head = self._slowest(plan, block)
+        repeats = count * stage
+        full = plan.recompute == "full"
+        recompute = block.recompute_full if full else block.recompute_selective if plan.recompute == "selective" else 0.0
+        layer = block.layer(plan.recompute)
+        mean = layer * self.layers / plan.pipeline
+        bubble = (plan.pipeline - 1) / plan.virtual_stages * (mean + block.head / plan.pipeline)
+        data, optimizer = self._data_parallel(plan, layer * stage, count), self._optimizer(plan)
+        parts = (
+            repeats * block.products,
+            repeats * block.attention,
+            repeats * block.elementwise,
+            count * block.head if with_head else 0.0,
+            repeats * recompute,
+            repeats * block.traffic.tensor * (1.5 if full else 1.0),
+            repeats * block.traffic.expert,
+            repeats * block.traffic.context,
+            bubble,
+            self._transfers(plan, block, count),
+            data,
+            optimizer,
+        )
+        doublings = math.log2(plan.gpus / STRAGGLER_FROM) if plan.gpus > STRAGGLER_FROM else 0.0
+        return StepTime(*parts, STRAGGLER_PER_DOUBLING * doublings * sum(parts))
+
+    def bound(self, plan: Plan) -> float:
+        """Return a lower bound of the step's seconds: micro-batches and bubble, without transfers, exchanges and optimizer."""
+        block = self.block(plan)
+        layer = block.layer(plan.recompute)
+        stage = layer * self.layers / plan.pipeline
+        bubble = (plan.pipeline - 1) / plan.virtual_stages * (stage + block.head / plan.pipeline)
+        return self.micro_batches(plan) * stage + bubble
+
+    def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
+        """Return (layers of the stage that sets the pace, whether it also has the head).
+
+        Stages of equal size leave the head on top of the last one; where layers do not divide, the last stage gets one less.
+        """
+        pipeline = plan.pipeline
+        if pipeline == 1:
+            return float(self.layers), True
+        if self.shape.layers % pipeline == 0 and not self.shape.mtp_layers:
+            return self.shape.layers / pipeline, True
+        more, fewer = math.ceil(self.layers / pipeline), self.layers // pipeline
+        layer = block.layer(plan.recompute)
+        short = max(0, fewer - 1) if self.layers % pipeline == 0 else fewer
+        return (float(more), False) if more * layer >= short * layer + block.head else (float(short), True)
+
+    def _transfers(self, plan: Plan, block: _Block, count: float) -> float:
+        """Return the exposed seconds of sending activations between stages: all of the fill and drain, a share of the steady state."""
+        if plan.pipeline == 1:
+            return 0.0
+        size = BYTES_16 * block.tokens * self.shape.hidden_size / (plan.tensor if plan.sequence_parallel else 1)
+        local = plan.gpus <= self.hardware.domain
+        once = point_to_point_seconds(self.hardware, local, size)
+        return 2 * once * ((plan.pipeline - 1) + self.exposure.pipeline * count * plan.virtual_stages)
+
+    def data_bytes(self, plan: Plan) -> tuple[float, float]:
+        """Return (bytes of gradients, bytes of parameters) of the fullest rank that one exchange moves."""
+        dense, routed = self.rank_parameters(plan)
+        width = SHARDED_GRADIENT_BYTES if plan.zero_stage == 3 else GRADIENT_BYTES
+        held = dense + routed
+        return held * width * self.trained_share, held * BYTES_16 * (1.0 if plan.zero_stage == 3 else self.trained_share)
+
+    def _data_parallel(self, plan: Plan, pass_seconds: float, count: float) -> float:
+        """Return the exposed seconds of gradient and parameter exchange. `pass_seconds` is one micro-batch on the stage."""
+        ranks = plan.data * plan.context
+        if ranks == 1:
+            return 0.0
+        gradients, parameters = self.data_bytes(plan)
+        who = group(ranks, plan.tensor, self.hardware.domain)
+        hidden = self.exposure.hidden * pass_seconds
+        if plan.zero_stage == 3:
+            inner = group(plan.shard_group, plan.tensor, self.hardware.domain) if plan.shard_group else who
+            each = 2 * gather_seconds(self.hardware, inner, parameters) + gather_seconds(self.hardware, inner, gradients)
+            exposed = count * max(self.exposure.sharded * each, each - hidden)
+            if plan.shard_group and plan.shard_group < ranks:
+                outer = group(ranks // plan.shard_group, plan.tensor * plan.shard_group, self.hardware.domain)
+                exposed += self.exposure.data * all_reduce_seconds(self.hardware, outer, gradients / plan.shard_group)
+            return exposed
+        if plan.zero_stage == 0:
+            whole = all_reduce_seconds(self.hardware, who, gradients)
+        else:
+            whole = gather_seconds(self.hardware, who, gradients) + gather_seconds(self.hardware, who, parameters)
+        whole /= self.exposure.in_training
+        return max(self.exposure.data * whole, whole - hidden) if self.exposure.data < 1 else whole
+
+    def _optimizer(self, plan: Plan) -> float:
+        dense, routed = self.rank_parameters(plan)
+        spread = plan.data * plan.context if plan.zero_stage else 1
+        expert_spread = max(1, spread * plan.tensor // (plan.expert * plan.expert_tensor)) if plan.zero_stage else 1
+        mine = (dense / spread + routed / expert_spread) * self.trained_share
+        seconds = self.arithmetic.streamed(OPTIMIZER_BYTES * mine)
+        return seconds + (OFFLOADED_BYTES * mine / self.hardware.pcie_bytes_per_s if plan.offload != "none" else 0.0)
+
+
+def is_transformer(shape: ModelShape) -> bool:
+    """Return whether a model is made of transformer layers, so that plans beyond data parallelism exist for it."""
+    return shape.kind in TRANSFORMERS and shape.layers > 0
+
+
+@lru_cache(maxsize=256)
+def _model(
+    shape: ModelShape, hardware: Hardware, kind: str, precision: str, sequence: int, batch: int, trained: float, unfused: bool
+) -> StepModel:
+    image = shape.kind == "vision_transformer"
+    length = vision_tokens(shape) if image else sequence
+    frozen = kind in ("fine_tuning_lora", "fine_tuning_qlora")
+    arithmetic = Arithmetic(
+        shape, hardware, precision, length, not image, unfused, trained if frozen else 1.0, kind == "fine_tuning_qlora"
+    )
+    return StepModel(shape, arithmetic, exposure_of(hardware, unfused), batch, trained)
+
+
+def step_model(workload: Workload, hardware: Hardware, *, unfused_attention: bool = False) -> StepModel:
+    """Return the step model of a transformer workload on a hardware, kept between calls; raises ValueError for other models.
+
+    `unfused_attention` describes training code from before FlashAttention, for the validation on published runs of 2021 and 2022.
+    """
+    if not is_transformer(workload.model):
+        raise ValueError(f"{workload.model.name} has no transformer layers; use rules.sizing.throughput")
+    trained = min(1.0, workload.trainable_parameters / workload.parameters.total) if workload.parameters.total else 1.0
+    return _model(
+        workload.model,
+        hardware,
+        workload.kind,
+        workload.precision,
+        workload.sequence_length,
+        workload.global_batch,
+        trained,
+        unfused_attention,
+    )
+
+
+def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, unfused_attention: bool = False) -> StepEstimate:
+    """Return the time of one optimizer step of `workload` under `plan` on `hardware`, as a range, with its parts.
+
+    The range is that of the sustained rate and of the model's error on published runs. `inter_node_bytes_per_gpu` counts what one GPU
+    sends to other scale-up domains in a step.
+    """
+    if not is_transformer(workload.model):
+        return throughput.estimate(workload, plan, hardware)
+    model = step_model(workload, hardware, unfused_attention=unfused_attention)
+    time, rate = model.time(plan), hardware.rate(workload.precision)
+    total = time.total
+    per_second = workload.global_batch * (workload.sequence_length if workload.unit == "token" else 1) / total
+    flops = per_second * workload.flops_per_unit / plan.gpus
+    block = model.block(plan)
+    names = StepTime._fields
+    low = total * min(LOW_SHARE, rate.sustained / rate.high if rate.high else 1.0)
+    high = total * max(HIGH_SHARE, rate.sustained / rate.low if rate.low else 1.0)
+    stage = block.layer(plan.recompute) * model.layers / plan.pipeline
+    from rules.sizing.traffic import inter_domain_bytes, largest_message_bytes
+
+    return StepEstimate(
+        low=quantity(low, "s"),
+        expected=quantity(total, "s"),
+        high=quantity(high, "s"),
+        terms={name: quantity(value, "s") for name, value in zip(names, time, strict=True) if value > 0},
+        units_per_second=per_second,
+        tflops_per_gpu=flops / 1e12,
+        model_flops_utilization=flops / rate.peak,
+        inter_node_bytes_per_gpu=quantity(inter_domain_bytes(model, plan), "B"),
+        largest_message=quantity(largest_message_bytes(model, plan), "B"),
+        exposed_share=time.exposed / total,
+        hidden_budget=quantity(model.exposure.hidden * stage, "s"),
+        notes=_notes(hardware, rate.measured),
+    )
+
+
+def _notes(hardware: Hardware, measured: bool) -> tuple[str, ...]:
+    notes = [] if measured else [f"the sustained rate of {hardware.gpu} was not measured; it is estimated from its kin"]
+    return (*notes, *(f"assumed: {each}" for each in hardware.assumed))
+
+
+STEP_KIND = Kind.ESTIMATED

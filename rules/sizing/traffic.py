@@ -1,0 +1,113 @@
+"""What a plan sends: the communication of one layer, and the bytes that leave a GPU for other scale-up domains in a step.
+
+Volumes are those of bandwidth-optimal algorithms, per GPU, in bytes. Sources: Korthikanti 2022 for tensor with sequence parallelism;
+Rajbhandari 2020 for sharding; arXiv:2411.01783 for context parallelism; arXiv:2603.07685 for experts.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, routed_seconds
+from rules.sizing.compute import BYTES_16
+
+if TYPE_CHECKING:
+    from rules.sizing.exposure import Exposure
+    from rules.sizing.hardware import Hardware
+    from rules.sizing.results import ModelShape, Plan
+    from rules.sizing.step import StepModel
+
+TENSOR_COLLECTIVES = 4
+"""Pairs of all-gather and reduce-scatter per layer and micro-batch: two blocks, forward and backward [Korthikanti 2022 §4.2.2]."""
+EXCHANGES = 4
+"""All-to-alls per expert layer and micro-batch: dispatch and combine, forward and backward [arXiv:2603.07685]."""
+
+
+class LayerTraffic(NamedTuple):
+    """Exposed seconds of communication per average layer and micro-batch."""
+
+    tensor: float
+    expert: float
+    context: float
+
+
+def layer_traffic(
+    shape: ModelShape, hardware: Hardware, exposure: Exposure, plan: Plan, tokens: float, moe_share: float, attention: float
+) -> LayerTraffic:
+    """Return what one layer's communication adds. `tokens` per micro-batch and context rank; `attention` in seconds hides a ring."""
+    tensor = expert = context = 0.0
+    if plan.tensor > 1:
+        size = BYTES_16 * tokens * shape.hidden_size
+        who = group(plan.tensor, 1, hardware.domain)
+        pairs = TENSOR_COLLECTIVES - 2 * moe_share * (0 if shape.shared_expert_ffn_size else 1)
+        if plan.sequence_parallel:
+            tensor = pairs * 2 * gather_seconds(hardware, who, size) * exposure.tensor
+        else:
+            tensor = pairs * all_reduce_seconds(hardware, who, size)
+    if moe_share and plan.expert > 1:
+        who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
+        once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * shape.hidden_size, shape.experts_per_token)
+        expert = moe_share * EXCHANGES * once * exposure.expert
+    if plan.context > 1:
+        ring = context_bytes(shape, plan, tokens) * 3
+        who = group(plan.context, plan.tensor, hardware.domain)
+        once = gather_seconds(hardware, who, ring * plan.context / max(1, plan.context - 1))
+        context = max(exposure.context * once, once - attention)
+    return LayerTraffic(tensor, expert, context)
+
+
+def context_bytes(shape: ModelShape, plan: Plan, tokens: float) -> float:
+    """Return the bytes of keys and values that a rank sends forward in one layer's ring: (c−1)·tokens/c … of two tensors in 16 bit."""
+    if shape.attention == "mla":
+        width = shape.attention_heads / plan.tensor * (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim)
+    else:
+        width = 2 * max(1.0, shape.key_value_heads / plan.tensor) * shape.head_dim
+    return BYTES_16 * (plan.context - 1) * tokens * width
+
+
+def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
+    """Return the bytes that one GPU sends to other scale-up domains in a step, over all kinds of parallelism."""
+    hardware, shape = model.hardware, model.shape
+    if plan.gpus <= hardware.domain:
+        return 0.0
+    count, block = model.micro_batches(plan), model.block(plan)
+    layers = model.layers / plan.pipeline
+    total = _data_bytes(model, plan, count)
+    if plan.pipeline > 1:
+        total += 2 * count * plan.virtual_stages * BYTES_16 * block.tokens * shape.hidden_size / plan.tensor
+    who = group(plan.tensor, 1, hardware.domain)
+    if who.domains > 1:
+        total += count * layers * TENSOR_COLLECTIVES * 2 * BYTES_16 * block.tokens * shape.hidden_size / who.local
+    if plan.expert > 1:
+        who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
+        remote = (who.domains - 1) * (1 - (1 - 1 / who.domains) ** shape.experts_per_token)
+        each = block.tokens / plan.tensor * BYTES_16 * shape.hidden_size * remote
+        total += count * layers * model.moe_share * EXCHANGES * each
+    if plan.context > 1 and group(plan.context, plan.tensor, hardware.domain).domains > 1:
+        total += 3 * count * layers * context_bytes(shape, plan, block.tokens)
+    return total
+
+
+def _data_bytes(model: StepModel, plan: Plan, count: float) -> float:
+    """Return the share of gradient and parameter exchange that crosses domains, per GPU and step: a ring's edge spread over its members."""
+    ranks = plan.data * plan.context
+    who = group(ranks, plan.tensor, model.hardware.domain)
+    if who.domains <= 1:
+        return 0.0
+    gradients, parameters = model.data_bytes(plan)
+    share = (ranks - 1) / ranks / who.local
+    if plan.zero_stage == 3:
+        return count * share * (2 * parameters + gradients)
+    if plan.zero_stage == 0:
+        return 2 * share * gradients
+    return share * (gradients + parameters)
+
+
+def largest_message_bytes(model: StepModel, plan: Plan) -> float:
+    """Return the largest buffer that one collective of the step handles: a layer's activations, or one layer's gradients."""
+    block = model.block(plan)
+    activations = BYTES_16 * block.tokens * model.shape.hidden_size if plan.tensor > 1 else 0.0
+    gradients = 0.0
+    if plan.data * plan.context > 1:
+        gradients = model.data_bytes(plan)[0] / max(1.0, model.layers / plan.pipeline)
+    return max(activations, gradients)
