@@ -27,13 +27,14 @@ class CatalogError(ValueError):
 class Shelf(Generic[RecordType]):
     """The records of one kind, found by id or alias (letter case and blanks do not matter)."""
 
-    def __init__(self, kind: str, records: Mapping[str, RecordType]) -> None:
+    def __init__(self, kind: str, records: Mapping[str, RecordType], files: Mapping[str, Path] | None = None) -> None:
         self.kind = kind
         self._records = dict(sorted(records.items()))
+        self._files = dict(files or {})
         self._by_name: dict[str, str] = {}
         for id_, record in self._records.items():
             for name in (id_, getattr(record, "name", id_), *getattr(record, "aliases", ())):
-                self._by_name.setdefault(_plain(str(name)), id_)
+                self._by_name.setdefault(plain(str(name)), id_)
 
     def __iter__(self) -> Iterator[RecordType]:
         return iter(self._records.values())
@@ -42,7 +43,7 @@ class Shelf(Generic[RecordType]):
         return len(self._records)
 
     def __contains__(self, name: object) -> bool:
-        return isinstance(name, str) and _plain(name) in self._by_name
+        return isinstance(name, str) and plain(name) in self._by_name
 
     def __getitem__(self, name: str) -> RecordType:
         found = self.get(name)
@@ -53,18 +54,23 @@ class Shelf(Generic[RecordType]):
 
     def get(self, name: str) -> RecordType | None:
         """Return the record called `name` (id or alias), or None."""
-        id_ = self._by_name.get(_plain(name))
+        id_ = self._by_name.get(plain(name))
         return None if id_ is None else self._records[id_]
+
+    def file(self, id_: str) -> Path | None:
+        """Return the file that the record with this id was read from, or None for a record made in memory."""
+        return self._files.get(id_)
 
     def nearest(self, name: str) -> str | None:
         """Return the id whose id or alias is spelled most like `name`, or None where nothing is near."""
         import difflib
 
-        near = difflib.get_close_matches(_plain(name), self._by_name, n=1, cutoff=0.4)
+        near = difflib.get_close_matches(plain(name), self._by_name, n=1, cutoff=0.4)
         return self._by_name[near[0]] if near else None
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return a name as it is compared: lower case, only letters, digits, dots and plus signs."""
     return "".join(letter for letter in name.lower() if letter.isalnum() or letter in ".+")
 
 
@@ -158,12 +164,17 @@ class Catalog:
 
         model: type[BaseModel] = getattr(schema, record)
         records: dict[str, BaseModel] = {}
+        files: dict[str, Path] = {}
         for root in self.folders:
+            here: dict[str, Path] = {}
             for path in _files(root / folder, names):
                 for number, row in enumerate(_rows(path, table)):
                     made = _record(model, row, path, number if table else None)
-                    records[made.id] = made  # type: ignore[attr-defined]
-        return Shelf(record.lower(), records)
+                    id_: str = made.id  # type: ignore[attr-defined]
+                    if id_ in here:
+                        raise CatalogError(f"{path}: id {id_!r} is already used in {here[id_]}; give one of them another id")
+                    records[id_], files[id_], here[id_] = made, path, path
+        return Shelf(record.lower(), records, files)
 
 
 def _files(folder: Path, names: tuple[str, ...]) -> Iterable[Path]:
@@ -175,13 +186,16 @@ def _files(folder: Path, names: tuple[str, ...]) -> Iterable[Path]:
 def _rows(path: Path, table: str | None) -> list[Any]:
     try:
         document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise CatalogError(f"{path}: cannot be read as TOML: {error}") from error
+    except tomllib.TOMLDecodeError as error:
+        raise CatalogError(f"{path}: not valid TOML: {error}; correct the file at that place") from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise CatalogError(f"{path}: cannot be read as UTF-8 text: {error}") from error
     if table is None:
         return [document]
     rows = document.get(table, [])
-    if not isinstance(rows, list) or set(document) - {table}:
-        raise CatalogError(f"{path}: expected only [[{table}]] tables")
+    unknown = sorted(set(document) - {table})
+    if unknown or not isinstance(rows, list):
+        raise CatalogError(f"{path}: {unknown[0] if unknown else table}: expected only [[{table}]] tables; move it into one or remove it")
     return rows
 
 
@@ -189,10 +203,40 @@ def _record(model: type[BaseModel], row: Any, path: Path, number: int | None) ->
     try:
         return model.model_validate(row)
     except ValidationError as error:
-        first = error.errors()[0]
-        key = ".".join(str(part) for part in first["loc"])
-        place = f" (table {number + 1})" if number is not None else ""
-        raise CatalogError(f"{path}{place}: {key}: {first['msg']}") from error
+        place = "" if number is None else f" (table {number + 1})"
+        raise CatalogError(f"{path}{place}: {_explain(error, model)}") from error
+
+
+def _explain(error: ValidationError, model: type[BaseModel]) -> str:
+    """Say in one line which key is wrong, what was expected, and what to do."""
+    first = error.errors(include_url=False)[0]
+    where = ".".join(str(part) for part in first["loc"]) or "the whole record"
+    if first["type"] == "extra_forbidden":
+        return f"{where}: unknown key{_suggestion(str(first['loc'][-1]), _fields_at(model, first['loc'][:-1]))}"
+    if first["type"] == "missing":
+        return f"{where}: missing; a {model.__name__} needs it"
+    return f"{where}: {first['msg'].removeprefix('Value error, ')}, got {str(first['input'])[:80]!r}"
+
+
+def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:
+    """Return the keys allowed at `path`, as far as plain nesting of records goes."""
+    current: Any = model
+    for part in path:
+        found = getattr(current, "model_fields", {}).get(part)
+        if found is None:
+            return []
+        arguments = [kind for kind in (found.annotation, *getattr(found.annotation, "__args__", ())) if hasattr(kind, "model_fields")]
+        current = arguments[0] if arguments else None
+    return sorted(getattr(current, "model_fields", {}))
+
+
+def _suggestion(key: str, allowed: list[str]) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(key, allowed, n=1)
+    if near:
+        return f"; did you mean {near[0]!r}?"
+    return f"; allowed are {', '.join(allowed)}" if allowed else "; remove it"
 
 
 def load_catalog(folders: Iterable[Path | str] = ()) -> Catalog:

@@ -23,9 +23,10 @@ _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e1
 _SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _COUNTED = ("USD", "token", "tokens", "parameter", "parameters", "sample", "samples", "image", "images", "sequence", "sequences", "")
 _BITS = re.compile(r"(?<![A-Za-z])([kMGTP]?)b(?=$|[/ *])")
+_LINE_RATE = re.compile(r"^([kMGT]?)(?:bps|bE)$")
 _SPELLINGS = {"°C": "degC", "° C": "degC", "C": "degC", "°F": "degF", "kVA": "kV*A"}
 _SPELLINGS |= {"$": "USD", "US$": "USD", "yr": "year", "CFM": "cfm", "RU": "U"}
-_SHOWN = (("gigabit", "Gb"), ("terabit", "Tb"), ("megabit", "Mb"), ("bit", "b"), ("degC", "°C"))
+_SHOWN = (("gigabit", "Gb"), ("terabit", "Tb"), ("megabit", "Mb"), ("bit", "b"), ("degC", "°C"), ("A*kV", "kVA"))
 _DEFINITIONS = (
     "USD = [currency]",
     "FLOP = [computation]",
@@ -59,7 +60,7 @@ def registry() -> UnitRegistry[Any]:
     return units
 
 
-def quantity(value: float, unit: str) -> Quantity[Any]:
+def quantity(value: float, unit: str) -> Quantity:
     """Return `value` in `unit` as a pint quantity; `unit` is any unit text that `parse_quantity` reads."""
     return registry().Quantity(value, _unit(unit))
 
@@ -68,7 +69,7 @@ def quantity(value: float, unit: str) -> Quantity[Any]:
 def _unit(text: str) -> Unit:
     """Return the pint unit that `text` names, with the data-centre spellings (Gb/s, kVA, °C) understood."""
     spelled = _SPELLINGS.get(text, text)
-    spelled = _BITS.sub(r"\1bit", spelled)
+    spelled = _LINE_RATE.sub(r"\1bit/s", _BITS.sub(r"\1bit", spelled))
     spelled = spelled.replace("FLOPS", "FLOP/s").replace("FLOPs", "FLOP").replace("°", "deg").replace("%", "percent")
     try:
         return registry().Unit(spelled)
@@ -106,6 +107,8 @@ def split(text: str) -> tuple[float, str]:
     number, unit = float(digits), found.group(2)
     if not math.isfinite(number):
         raise QuantityError(f"{text!r} is not a finite number")
+    if unit == "K" and text[: found.start(2)] != text[: found.start(2)].rstrip():
+        return number, unit  # "4 K" is kelvin, "4K" four thousand
     return _scaled(number, unit)
 
 
@@ -128,7 +131,7 @@ def _text_magnitude(text: str, unit: str) -> float:
     return float(registry().Quantity(number, _unit(written)).to(_unit(unit)).magnitude)
 
 
-def magnitude(value: str | Quantity[Any], unit: str) -> float:
+def magnitude(value: str | Quantity, unit: str) -> float:
     """Return `value` (text or quantity) as a plain number in `unit`; raises QuantityError for another dimension."""
     if isinstance(value, str):
         return _text_magnitude(value, unit)
@@ -138,7 +141,7 @@ def magnitude(value: str | Quantity[Any], unit: str) -> float:
         raise QuantityError(f"{value} is not a quantity in {unit!r}") from error
 
 
-def parse_quantity(text: str, unit: str | None = None) -> Quantity[Any]:
+def parse_quantity(text: str, unit: str | None = None) -> Quantity:
     """Read `text` as a quantity; with `unit`, of that dimension and converted to it. Raises QuantityError."""
     number, written = split(text)
     if unit is None:
@@ -146,7 +149,7 @@ def parse_quantity(text: str, unit: str | None = None) -> Quantity[Any]:
     return quantity(magnitude(text, unit), unit)
 
 
-def format_quantity(value: Quantity[Any] | float, unit: str | None = None, digits: int = 4) -> str:
+def format_quantity(value: Quantity | float, unit: str | None = None, digits: int = 4) -> str:
     """Write a quantity as text that `parse_quantity` reads back: "10.2 kW", "400 Gb/s", "1236000 USD".
 
     `unit` is the unit to show (kept as written); without it the quantity's own. `digits` are significant digits.

@@ -60,7 +60,7 @@ class Sourced(Record):
         return (self.source,) if isinstance(self.source, str) else self.source
 
     @property
-    def quantity(self) -> Quantity:
+    def quantity(self) -> Quantity[Any]:
         """Return the value as a pint quantity in the unit it was written in."""
         return parse_quantity(str(self.value))
 
@@ -343,7 +343,7 @@ class Switch(Product):
 
 
 class Cable(Product):
-    """A cable assembly, a fibre or a transceiver: `medium` dac, acc, aec, aoc, sr, dr, fr, mmf, smf or copper; `reach` is its longest run."""
+    """A cable, a fibre or a transceiver: `medium` dac, acc, aec, aoc, sr, dr, fr, mmf, smf or copper; `reach` is its longest run."""
 
     medium: str
     is_transceiver: bool = False
