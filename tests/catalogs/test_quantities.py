@@ -1,0 +1,110 @@
+"""Quantities as text: units of data centres, traps of bits, bytes, GB and GiB, and hostile input."""
+
+import math
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from catalogs.quantities import QuantityError, format_number, format_quantity, magnitude, parse_quantity, quantity, split
+
+
+@pytest.mark.parametrize(
+    ("text", "unit", "expected"),
+    [
+        ("400 Gb/s", "GB/s", 50.0),  # 8 bits are one byte
+        ("400Gbps", "GB/s", 50.0),
+        ("400 Gbit/s", "Gb/s", 400.0),
+        ("400 GbE", "Gb/s", 400.0),
+        ("1.6 Tb/s", "Gb/s", 1600.0),
+        ("1 GiB", "byte", 1073741824.0),  # IEC 80000-13
+        ("80 GB", "GiB", 74.50580596923828),
+        ("81559 MiB", "GiB", 79.6474609375),
+        ("25 °C", "degF", 77.0),
+        ("77 degF", "degC", 25.0),
+        ("42 U", "m", 1.8669),  # EIA-310: 44.45 mm each
+        ("1 CFM", "m**3/s", 0.000471947),
+        ("17 kVA", "W", 17000.0),
+        ("1 kWh", "MJ", 3.6),
+        ("989 TFLOPS", "PFLOP/s", 0.989),
+        ("$1.5M", "USD", 1500000.0),
+        ("US$ 3 million", "USD", 3000000.0),
+        ("15.6 T tokens", "token", 15.6e12),
+        ("8,646 VA", "W", 8646.0),
+        ("12'345 W", "kW", 12.345),
+        ("1 500 kW", "MW", 1.5),
+        ("80%", "", 0.8),
+        ("3 weeks", "day", 21.0),
+        ("0.0864 USD/kWh", "USD/MWh", 86.4),
+    ],
+)
+def test_reads_the_spellings_of_the_field(text, unit, expected):
+    assert magnitude(text, unit) == pytest.approx(expected, rel=1e-6)
+
+
+@pytest.mark.parametrize(("text", "number", "unit"), [("30B", 30e9, ""), ("671B parameters", 671e9, "parameters"), ("100K", 1e5, "")])
+def test_counts_may_be_written_in_thousands(text, number, unit):
+    assert split(text) == (number, unit)
+
+
+def test_a_separate_k_is_kelvin_and_an_attached_one_thousand():
+    assert magnitude("4 K", "K") == 4
+    assert magnitude("5K", "") == 5000
+    assert magnitude("100 K tokens", "token") == 100_000
+
+
+@pytest.mark.parametrize(
+    "text", ["", "kW", "inf W", "nan W", "1e400 W", "€ 5", "1.2.3 W", "2 x 400 Gb/s", "1; import os", "9" * 201, "400 gb/s"]
+)
+def test_refuses_what_is_not_a_quantity(text):
+    with pytest.raises(QuantityError):
+        parse_quantity(text)
+
+
+def test_says_how_to_write_a_decimal():
+    with pytest.raises(QuantityError, match="decimal point"):
+        parse_quantity("1,5 kW")
+
+
+@pytest.mark.parametrize(("text", "unit"), [("1 kW", "GB"), ("400 Gb/s", "GB"), ("30 GB", "GB/s"), ("5 USD", "W")])
+def test_refuses_another_dimension(text, unit):
+    with pytest.raises(QuantityError, match="is not a unit of the kind"):
+        magnitude(text, unit)
+
+
+def test_writes_what_it_reads():
+    assert format_quantity(parse_quantity("400 Gb/s")) == "400 Gb/s"
+    assert format_quantity(parse_quantity("400Gbps")) == "400 Gb/s"
+    assert format_quantity(parse_quantity("17 kVA")) == "17 kVA"
+    assert format_quantity(parse_quantity("25 °C")) == "25 °C"
+    assert format_quantity(1236000.0, "USD", 7) == "1236000 USD"
+    assert format_quantity(quantity(10200, "W"), "kW") == "10.2 kW"
+    assert format_number(0.00001) == "0.00001"
+    assert format_number(123456.0, 4) == "123456"
+
+
+@given(
+    st.floats(min_value=1e-6, max_value=1e15),
+    st.sampled_from(["W", "kW", "GB", "GiB", "Gb/s", "GB/s", "USD", "TFLOP/s", "U", "CFM", "m", "s"]),
+)
+def test_a_written_quantity_reads_back(value, unit):
+    text = format_quantity(value, unit, 12)
+    assert magnitude(text, unit) == pytest.approx(value, rel=1e-9)
+    assert magnitude(format_quantity(parse_quantity(text), digits=12), unit) == pytest.approx(value, rel=1e-9)
+
+
+@given(st.text(max_size=60))
+def test_any_text_is_a_finite_quantity_or_a_quantity_error(text):
+    try:
+        number, _ = split(text)
+        parse_quantity(text)
+    except QuantityError:
+        return
+    assert math.isfinite(number)
+
+
+def test_importing_makes_no_registry():
+    code = "import sys, catalogs.quantities, catalogs.schema, catalogs.loading; sys.exit('pint' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
