@@ -2,122 +2,93 @@
 
 A file in the catalog is one record in TOML. A value is an inline table, `{ value = "700 W", source = "nvidia-h100-datasheet" }`,
 read as `Sourced`; which dimension it must have is part of the field's type. What a source does not say is absent, never guessed.
+
+The products are here; the values are in `catalogs.values` and the other records in `catalogs.knowledge`, both named here too.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Any
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
-from catalogs.quantities import QuantityError, magnitude, parse_quantity
+from catalogs.knowledge import Collective, Fact, ModelPreset, Price, Source, Threshold
+from catalogs.values import (
+    Airflow,
+    Bandwidth,
+    Bytes,
+    Conflict,
+    Count,
+    Current,
+    Duration,
+    Kind,
+    Length,
+    LinkSpeed,
+    Mass,
+    Money,
+    Power,
+    RackUnits,
+    Record,
+    Sourced,
+    Temperature,
+    Text,
+    Throughput,
+    Time,
+    Voltage,
+)
 
-if TYPE_CHECKING:
-    from pint import Quantity
-
-
-class Kind(StrEnum):
-    """How a number came about; every number in a design carries one."""
-
-    MEASURED = "measured"
-    DATASHEET = "datasheet"
-    DERIVED = "derived"
-    ESTIMATED = "estimated"
-    ASSUMED = "assumed"
-    YOU = "you"
-
-
-class Record(BaseModel):
-    """Base of all catalog records: immutable, and an unknown key is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class Conflict(Record):
-    """Another source's different value, kept beside the one that was chosen."""
-
-    value: str | float | bool
-    source: str
-    note: str = ""
-
-
-class Sourced(Record):
-    """One value with where it comes from. Text values are quantities or names; numbers are counts and ratios."""
-
-    value: str | int | float | bool
-    source: str | tuple[str, ...]
-    kind: Kind = Kind.DATASHEET
-    range: tuple[str | float, str | float] | None = None
-    date: str | None = None
-    note: str = ""
-    verified: bool = True
-    conflicts: tuple[Conflict, ...] = ()
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Return the ids of the sources, each an entry of `catalogs/sources.toml`."""
-        return (self.source,) if isinstance(self.source, str) else self.source
-
-    @property
-    def quantity(self) -> Quantity[Any]:
-        """Return the value as a pint quantity in the unit it was written in."""
-        return parse_quantity(str(self.value))
-
-    def to(self, unit: str) -> float:
-        """Return the value as a plain number in `unit`."""
-        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
-            return float(self.value)
-        return magnitude(str(self.value), unit)
-
-    def ends(self, unit: str) -> tuple[float, float, float]:
-        """Return (low, expected, high) in `unit`; without a range all three are the value."""
-        expected = self.to(unit)
-        if self.range is None:
-            return expected, expected, expected
-        low, high = (float(end) if isinstance(end, (int, float)) else magnitude(end, unit) for end in self.range)
-        return low, expected, high
-
-
-def _of(unit: str) -> Any:
-    """Return a pydantic validator: the value must be a quantity that converts to `unit`."""
-
-    def check(sourced: Sourced) -> Sourced:
-        if not isinstance(sourced.value, str):
-            raise ValueError(f"expected a quantity with a unit, such as '1 {unit}', got {sourced.value!r}")
-        for text in (sourced.value, *(sourced.range or ())):
-            try:
-                magnitude(str(text), unit)
-            except QuantityError as error:
-                raise ValueError(f"{error}; expected a unit like {unit!r}") from error
-        return sourced
-
-    return AfterValidator(check)
-
-
-def _count(sourced: Sourced) -> Sourced:
-    if isinstance(sourced.value, (str, bool)):
-        raise ValueError(f"expected a number without a unit, got {sourced.value!r}")
-    return sourced
-
-
-Bytes = Annotated[Sourced, _of("GB")]
-Bandwidth = Annotated[Sourced, _of("GB/s")]
-LinkSpeed = Annotated[Sourced, _of("Gb/s")]
-Throughput = Annotated[Sourced, _of("TFLOP/s")]
-Power = Annotated[Sourced, _of("W")]
-Mass = Annotated[Sourced, _of("kg")]
-Length = Annotated[Sourced, _of("m")]
-Temperature = Annotated[Sourced, _of("degC")]
-Airflow = Annotated[Sourced, _of("CFM")]
-Voltage = Annotated[Sourced, _of("V")]
-Current = Annotated[Sourced, _of("A")]
-Money = Annotated[Sourced, _of("USD")]
-Duration = Annotated[Sourced, _of("week")]
-RackUnits = Annotated[Sourced, _of("U")]
-Time = Annotated[Sourced, _of("s")]
-Count = Annotated[Sourced, AfterValidator(_count)]
-Text = Sourced
+__all__ = [
+    "Airflow",
+    "Bandwidth",
+    "Bytes",
+    "Cable",
+    "Collective",
+    "Conflict",
+    "Cooling",
+    "Count",
+    "Cpu",
+    "Current",
+    "Duration",
+    "Fact",
+    "Gpu",
+    "GpuMemory",
+    "GpuPower",
+    "HostLink",
+    "HostMemory",
+    "Kind",
+    "Length",
+    "LinkSpeed",
+    "Mass",
+    "ModelPreset",
+    "Money",
+    "Nic",
+    "Node",
+    "NodeNics",
+    "NodePower",
+    "Part",
+    "Pdu",
+    "Power",
+    "PowerSupplies",
+    "Price",
+    "Product",
+    "Rack",
+    "RackUnits",
+    "Record",
+    "ScaleUp",
+    "SoftwareSupport",
+    "Source",
+    "Sourced",
+    "Status",
+    "Storage",
+    "Switch",
+    "Temperature",
+    "Text",
+    "Threshold",
+    "Throughput",
+    "Time",
+    "Voltage",
+]
 
 
 class Status(StrEnum):
@@ -420,111 +391,3 @@ class SoftwareSupport(Record):
     maximum: str | None = None
     source: str | tuple[str, ...]
     verified: bool = True
-
-
-# ----------------------------------------------------------------------------------------------- models, prices, thresholds
-
-
-class ModelPreset(Record):
-    """A published model by its shape, in the field's own terms; `shape` keys are those of `rules.sizing.model.ModelShape`."""
-
-    id: str
-    name: str
-    aliases: tuple[str, ...] = ()
-    family: str
-    kind: str = Field(pattern=r"^(dense|moe|vision_transformer|cnn|recommendation|encoder|encoder_decoder|hybrid|multimodal)$")
-    shape: dict[str, Any]
-    published_parameters: Count | None = None
-    published_active_parameters: Count | None = None
-    config: dict[str, Any] = {}
-    source: str | tuple[str, ...]
-    verified: bool = True
-    notes: str = ""
-
-
-class Price(Record):
-    """A dated price range of an item (a product id, or a service such as a cloud GPU-hour). Unknown prices are absent."""
-
-    id: str
-    item: str
-    what: str
-    unit: str
-    low: float | None = None
-    high: float | None = None
-    date: str
-    source: str | tuple[str, ...]
-    confidence: str = Field(pattern=r"^(high|medium|low|none)$")
-    note: str = ""
-
-
-class Fact(Record):
-    """A dated number that belongs to no product: failure rates, electricity, carbon, lead times, benchmark results, rules of thumb."""
-
-    id: str
-    topic: str
-    values: dict[str, Sourced]
-    applies_to: str = ""
-    note: str = ""
-    verified: bool = True
-
-
-class Collective(Record):
-    """A measured collective: bus bandwidth (as nccl-tests defines it, GB/s) over message sizes, points in the same order.
-
-    `message_bytes` is empty where the source names no size (the value is then the asymptote), `time_us` where it prints no time.
-    """
-
-    id: str
-    operation: str = Field(pattern=r"^(all_reduce|all_gather|reduce_scatter|all_to_all|send_receive|peer_to_peer)$")
-    gpu: str
-    gpus: int = Field(gt=0)
-    nodes: int = Field(gt=0)
-    racks: int | None = None
-    nics_per_node: int | None = None
-    fabric: str
-    algorithm: str = ""
-    source: str
-    kind: Kind = Kind.MEASURED
-    message_bytes: tuple[int, ...] = ()
-    bus_bandwidth_gbyte_s: tuple[float, ...] = ()
-    range_gbyte_s: tuple[float, float] | None = None
-    time_us: tuple[float, ...] = ()
-    verified: bool = True
-    note: str = ""
-
-    @model_validator(mode="after")
-    def _same_length(self) -> Collective:
-        points = len(self.message_bytes) or 1
-        if any(len(values) not in (0, points) for values in (self.bus_bandwidth_gbyte_s, self.time_us)):
-            raise ValueError("message_bytes, bus_bandwidth_gbyte_s and time_us must have the same number of points")
-        return self
-
-
-class Threshold(Record):
-    """A rule of thumb of the field as data: condition, conclusion, number with unit, scope, source, strength, dissent."""
-
-    id: str
-    stage: str
-    condition: str
-    conclusion: str
-    value: float | str | None = None
-    unit: str = ""
-    values: dict[str, float | str] = {}
-    scope: str = ""
-    source: str
-    strength: str = Field(pattern=r"^(hard|strong|advice)$")
-    verified: bool = True
-    note: str = ""
-    dissents_from: tuple[str, ...] = ()
-
-
-class Source(Record):
-    """Where a value was read."""
-
-    id: str
-    title: str
-    url: str = ""
-    kind: str
-    date: str = ""
-    licence: str = ""
-    note: str = ""
