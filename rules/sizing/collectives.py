@@ -13,6 +13,7 @@ Thakur 2005]. Checked against published nccl-tests results in tests/sizing/test_
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -80,7 +81,7 @@ def scale_up_rate(hardware: Hardware, ranks: int) -> float:
     On a full mesh without switch only the links to the ranks that take part carry traffic: 2 of 8 MI300X reach 48 of 313 GB/s
     [ml-engineering network].
     """
-    share = (ranks - 1) / (hardware.domain - 1) if hardware.mesh and hardware.domain > ranks else 1.0
+    share: float = (ranks - 1) / (hardware.domain - 1) if hardware.mesh and hardware.domain > ranks else 1.0
     return hardware.scale_up_bytes_per_s * SCALE_UP_EFFICIENCY.get(hardware.technology, 0.8) * max(share, 1e-9)
 
 
@@ -90,7 +91,7 @@ def _overhead(hardware: Hardware, who: Group, size: float) -> float:
         floor = hardware.scale_up_latency_s
     else:
         floor = hardware.network_latency_s + HOP_LATENCY_S * max(0, (who.domains - 1).bit_length() - 1)
-    ramp = RAMP_BASE_S + RAMP_PER_RANK_S * who.ranks**RAMP_EXPONENT
+    ramp = RAMP_BASE_S + RAMP_PER_RANK_S * math.pow(who.ranks, RAMP_EXPONENT)
     return floor + ramp * size / (size + RAMP_HALF_BYTES)
 
 

@@ -43,6 +43,13 @@ CAST_BYTES = 4.0
 """Bytes per element to cast a product's input to 8 bits: read 2, write 1, write 1 transposed [Transformer Engine documentation]."""
 LOSS_BYTES_PER_LOGIT = 16.0
 """Bytes per logit of the loss, forward and backward, in 32 bit [Megatron vocabulary-parallel cross-entropy]."""
+TRAINING_SHARE = {"bf16": 0.86, "fp16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8": 0.95, "fp8_block": 0.92, "fp4": 1.0, "nvfp4": 1.0}
+"""What is left of a benchmark's matrix rate in training, by the units used: clocks fall under hours of load and collectives take
+multiprocessors. Read off vendor-tuned runs whose communication is small: A100 [Korthikanti 2022 table 5] and H100 BF16 and FP8
+[dgxc-benchmarking Llama 3.1 8B and 70B], GB200 MXFP8 and NVFP4 [Megatron Bridge performance summary]."""
+TRAINING_SHARE_BY_ARCHITECTURE = {("Blackwell Ultra", "fp8"): 1.1, ("Blackwell Ultra", "fp4"): 1.2}
+"""Where training beats the benchmark, whose products include an inference engine's quantisation: GB300 trains Llama 3.1 405B at 2,646
+model TFLOP/s in FP8 against 2,873 of the benchmark [Megatron Bridge performance summary; aiconfigurator]."""
 LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 
 
@@ -84,6 +91,12 @@ class Arithmetic:
     weight_gradients: float = 1.0
     dequantized: bool = False
 
+    def trained_rate(self, precision: str) -> float:
+        """Return the FLOP/s that matrix products of a precision keep up in training."""
+        rate = self.hardware.rate(precision)
+        share = TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, rate.native), TRAINING_SHARE[rate.native])
+        return rate.sustained * share
+
     def product(self, rows: float, columns: float, inner: float, low: bool, groups: float = 1.0) -> float:
         """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else BF16."""
         if rows <= 0 or columns <= 0 or inner <= 0:
@@ -91,7 +104,7 @@ class Arithmetic:
         rate = self.hardware.rate(self.precision if low else "bf16")
         width = 1.0 if low and rate.native in LOW_PRECISIONS else BYTES_16
         padded = -(-rows // TILE_ROWS) * TILE_ROWS if groups > 1 else rows
-        arithmetic = 2.0 * padded * columns * inner / rate.sustained
+        arithmetic = 2.0 * padded * columns * inner / self.trained_rate(rate.precision)
         moved = (rows * inner + inner * columns) * width + rows * columns * BYTES_16
         return groups * max(arithmetic, self.streamed(moved)) + KERNEL_S
 
@@ -99,7 +112,9 @@ class Arithmetic:
         """Return the seconds that `size` bytes take through the GPU's memory."""
         return size / (self.hardware.hbm_bytes_per_s * MEMORY_EFFICIENCY)
 
-    def layer(self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True) -> LayerTime:
+    def layer(
+        self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True
+    ) -> LayerTime:
         """Return the times of one layer for `tokens` tokens of a micro-batch (after context parallelism), `tensor` ways sharded."""
         products = self._attention_products(tokens, tensor)
         products += self._expert_products(tokens, tensor, expert, expert_tensor) if moe else self._ffn(tokens, self.shape.ffn_size / tensor)
@@ -153,7 +168,7 @@ class Arithmetic:
         width = (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim) if shape.attention == "mla" else 2 * shape.head_dim
         heads = shape.attention_heads / tensor
         if self.unfused:
-            products = 2.0 * tokens * self.sequence * heads * width / self.hardware.rate("bf16").sustained
+            products = 2.0 * tokens * self.sequence * heads * width / self.trained_rate("bf16")
             moved = self.streamed(UNFUSED_SCORE_BYTES * heads * tokens * self.sequence)
             return products + moved, UNFUSED_BACKWARD * (products + moved)
         seen = self._seen_keys()

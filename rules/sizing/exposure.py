@@ -28,9 +28,10 @@ class Exposure(NamedTuple):
 
 
 TUNED = Exposure(tensor=0.4, expert=0.5, context=0.1, pipeline=0.1, data=0.1, sharded=0.1, hidden=0.8, in_training=0.7)
-"""Hopper and later with overlap on. Tensor 30–50 % of the collectives stay visible; asynchronous tensor parallelism gains 5.7 %
-[torchtitan]. Experts 30–50 % with one-forward-one-backward overlap, else all [arXiv:2603.07685]. Sharded: 10 % beyond what cannot
-hide [LLM-Foundry weak scaling 128 to 512 H100: −5 to −10 %]. Collectives inside training run about 30 % slower [vTrain, arXiv:2312.12391]."""
+"""Hopper and later with overlap on. Tensor: 30–50 % of the collectives stay visible (an estimate; asynchronous tensor parallelism
+gains 5.7 % [torchtitan]). Experts: 30–50 % with one-forward-one-backward overlap, else all [arXiv:2603.07685]. Sharded: 10 % beyond
+what cannot hide [LLM-Foundry weak scaling, 128 to 512 H100: −5 to −10 %]. Collectives inside training run about 30 % slower than
+alone [vTrain, arXiv:2312.12391]."""
 UNTUNED = TUNED._replace(tensor=1.0, expert=1.0, pipeline=0.2)
 """Earlier GPUs and other vendors: tensor-parallel and expert collectives wait."""
 CLASSIC = UNTUNED._replace(context=1.0, data=1.0, sharded=0.3)

@@ -169,7 +169,9 @@ def _pcie(node: Node, gpu: Gpu, assumed: list[str]) -> float:
 def _scale_up(node: Node, gpu: Gpu, pcie: float) -> tuple[float, int, str]:
     """Return (bytes per second per GPU and direction, GPUs in the domain, technology) of the links among a node's GPUs."""
     link = gpu.scale_up
-    linked = link.per_direction is not None and link.technology not in ("pcie", "none") and node.topology not in ("pcie", "pcie_switch", "none")
+    linked = (
+        link.per_direction is not None and link.technology not in ("pcie", "none") and node.topology not in ("pcie", "pcie_switch", "none")
+    )
     if linked and link.per_direction is not None and node.scale_up_domain > 1:
         return link.per_direction.to("B/s"), node.scale_up_domain, link.technology
     share = pcie if link.peer_to_peer else pcie * THROUGH_HOST_SHARE

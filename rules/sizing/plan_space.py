@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 LARGEST_TENSOR = 8
 """Widest tensor parallelism of the bounded search: beyond 8 ways products grow thin, and no published dense recipe goes further."""
+LARGEST_TENSOR_WITH_EXPERTS = 4
+"""The same for mixtures of experts, whose recipes keep tensor parallelism at 1 to 4 [Megatron Bridge; arXiv:2603.07685 table 20]."""
 LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS_EXHAUSTIVE = 8192, 4096
 """Tokens per context-parallel rank below which its ring does not hide behind attention [NeMo long-sequence performance table: context
 parallelism starts at 8,192 tokens per rank]."""
@@ -127,11 +129,15 @@ def _data_parallel_only(space: Space, ranks: int, batch: int, fixed: Fixed) -> N
         space.shardings.append(Sharding(1, 1, 1, 1, ranks))
 
 
-def _tensors(
-    shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
-) -> Iterator[int]:
+def _tensors(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
     limit = max(1, hardware.domain) * (2 if exhaustive else 1)
-    options = (fixed.tensor,) if fixed.tensor else divisors(ranks) if exhaustive else powers_of_two(min(limit, LARGEST_TENSOR))
+    options = (
+        (fixed.tensor,)
+        if fixed.tensor
+        else divisors(ranks)
+        if exhaustive
+        else powers_of_two(min(limit, LARGEST_TENSOR_WITH_EXPERTS if shape.experts else LARGEST_TENSOR))
+    )
     for tensor in options:
         if ranks % tensor:
             space.rule_out("tensor parallelism does not divide the GPUs")
@@ -168,18 +174,18 @@ def _pipelines(shape: ModelShape, ranks: int, fixed: Fixed, space: Space) -> Ite
             yield pipeline
 
 
-def _experts(
-    shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
-) -> Iterator[int]:
+def _experts(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
     if not shape.experts:
         yield 1
         return
+    options: tuple[int, ...]
     if fixed.expert:
-        options: tuple[int, ...] = (fixed.expert,)
+        options = (fixed.expert,)
     elif exhaustive:
         options = divisors(shape.experts)
     else:
-        options = tuple(each for each in divisors(shape.experts) if each & (each - 1) == 0 and (each >= 4 or each == 1) and each <= 64)
+        widest = powers_of_two(min(hardware.domain, shape.experts))[-1]
+        options = tuple(sorted({max(1, widest // 2), widest, *(min(shape.experts, widest * more) for more in (2, 8))}))
     for expert in options:
         if shape.experts % expert or ranks % expert:
             space.rule_out("expert parallelism does not divide the experts or the ranks")
@@ -199,10 +205,14 @@ def micro_batches(per_rank: int, tokens: int, fixed: int | None, *, exhaustive: 
 
 @lru_cache(maxsize=4096)
 def virtual_stages(layers: int, pipeline: int, micro: int, *, exhaustive: bool) -> tuple[int, ...]:
-    """Return how many model chunks a pipeline rank may hold: 1, and what divides its layers if micro-batches divide into the stages."""
-    if pipeline == 1 or layers % pipeline or micro % pipeline:
+    """Return how many model chunks a pipeline rank may hold: 1, and what divides its layers if micro-batches divide into the stages.
+
+    Embedding and head may count as a layer each, as in Llama 3 405B: 126 layers and these two on 16 stages [arXiv:2407.21783 §3.3.2].
+    """
+    slots = layers if layers % pipeline == 0 else layers + 2
+    if pipeline == 1 or slots % pipeline or micro % pipeline:
         return (1,)
-    options = divisors(layers // pipeline)
+    options = divisors(slots // pipeline)
     if exhaustive or len(options) <= 3:
         return options
     return (1, options[len(options) // 2], options[-1])

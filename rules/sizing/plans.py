@@ -1,7 +1,8 @@
 """The plan search: the fastest parallel plan that fits in memory, the next best ones, and what was ruled out and why.
 
 Best first: candidates are taken by a lower bound of their step time and put back with their exact time under the cheapest options
-(sharding of states, recomputation) with which they fit in memory. The first that comes out so is the fastest. Plans within half a percent of it yield to the simplest. Deterministic.
+(sharding of states, recomputation) with which they fit in memory. The first that comes out so is the fastest.
+Plans within half a percent of it yield to the simplest. Deterministic.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 KEPT_ALTERNATIVES = 4
 SIMPLER_WITHIN = 1.005
 """A simpler plan that takes at most so much longer is preferred: half a percent is far below the model's own error."""
-MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 400, 200_000
+MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 1_500, 200_000
 """Candidates taken from the queue before the search stops."""
 NO_MEMORY = "does not fit in memory"
 Peak = tuple[float, float, float]
@@ -199,9 +200,11 @@ class _Search:
             self._reject(NO_MEMORY, count)
             return
         for size in sizes:
+            if size > sizes[0] and self.memory.peak_bytes(_plan(sharding, size, 1, options[-1]))[0] > self.capacity:
+                self._reject(NO_MEMORY, len(options))
+                break
             for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=self.exhaustive) if self.model else (1,):
-                plan = _plan(sharding, size, virtual, options[0])
-                self._push(plan, options[1:])
+                self._push(_plan(sharding, size, virtual, options[0]), options[1:])
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
         self.enumerated += 1 + len(rest)
@@ -225,29 +228,28 @@ class _Search:
         while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
             checks -= 1
             seconds, complexity, size, order, plan, rest, memory = heapq.heappop(self.queue)
-            if memory is None:
-                self._settle(complexity, size, order, plan, rest)
-            elif memory[2] <= self.capacity:
+            if memory is not None:
                 fitting.append(Found(plan, seconds, memory, True))
-            elif len(risky) <= KEPT_ALTERNATIVES:
-                risky.append(Found(plan, seconds, memory, False))
-        return fitting, risky
+                continue
+            at_risk = self._settle(complexity, size, order, plan, rest)
+            if at_risk is not None and len(risky) <= KEPT_ALTERNATIVES:
+                risky.append(at_risk)
+        return fitting, [found._replace(seconds=self._seconds(found.plan)) for found in ([] if fitting else risky)]
 
-    def _settle(self, complexity: int, size: int, order: int, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
-        """Put a candidate back with its exact time under the cheapest options with which it fits, and under those at risk before."""
-        options = ((plan.recompute, plan.zero_stage), *rest)
-        risky = False
-        for index, (recompute, zero_stage) in enumerate(options):
+    def _settle(self, complexity: int, size: int, order: int, plan: Plan, rest: tuple[tuple[str, int], ...]) -> Found | None:
+        """Put a candidate back with its exact time under the cheapest options with which it fits; return the cheapest at risk instead."""
+        at_risk: Found | None = None
+        for index, (recompute, zero_stage) in enumerate(((plan.recompute, plan.zero_stage), *rest)):
             tried = plan if index == 0 else replace(plan, recompute=recompute, zero_stage=zero_stage)
             memory = self.memory.peak_bytes(tried)
+            if memory[2] <= self.capacity:
+                heapq.heappush(self.queue, (self._seconds(tried), complexity, size, order, tried, (), memory))
+                return None
             self._note_nearest(tried, memory)
-            fits = memory[2] <= self.capacity
-            if fits or (memory[0] <= self.capacity and not risky):
-                heapq.heappush(self.queue, (self._seconds(tried), complexity, size, order + index, tried, (), memory))
-                risky = True
-            if fits:
-                return
             self._reject(NO_MEMORY, 1)
+            if memory[0] <= self.capacity and at_risk is None:
+                at_risk = Found(tried, 0.0, memory, False)
+        return at_risk
 
     def _could_fit(self, plan: Plan) -> bool:
         memory = self.memory.peak_bytes(plan)
@@ -330,9 +332,7 @@ def usable_gpus(workload: Workload, hardware: Hardware, answers: Answers, gpus: 
 
 def _space(workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed) -> Space:
     ranks = gpus * hardware.devices
-    return enumerate_shardings(
-        workload.model, hardware, ranks, workload.global_batch, workload.sequence_length, fixed, exhaustive=False
-    )
+    return enumerate_shardings(workload.model, hardware, ranks, workload.global_batch, workload.sequence_length, fixed, exhaustive=False)
 
 
 __all__ = [

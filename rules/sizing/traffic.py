@@ -90,24 +90,23 @@ def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
 
 def _data_bytes(model: StepModel, plan: Plan, count: float) -> float:
     """Return the share of gradient and parameter exchange that crosses domains, per GPU and step: a ring's edge spread over its members."""
-    ranks = plan.data * plan.context
-    who = group(ranks, plan.tensor, model.hardware.domain)
-    if who.domains <= 1:
-        return 0.0
-    gradients, parameters = model.data_bytes(plan)
-    share = (ranks - 1) / ranks / who.local
-    if plan.zero_stage == 3:
-        return count * share * (2 * parameters + gradients)
-    if plan.zero_stage == 0:
-        return 2 * share * gradients
-    return share * (gradients + parameters)
+    total = 0.0
+    for who, gradients, parameters in model.exchanges(plan):
+        if who.domains <= 1:
+            continue
+        share = (who.ranks - 1) / who.ranks / who.local
+        if plan.zero_stage == 3:
+            total += count * share * (2 * parameters + gradients)
+        elif plan.zero_stage == 0:
+            total += 2 * share * gradients
+        else:
+            total += share * (gradients + parameters)
+    return total
 
 
 def largest_message_bytes(model: StepModel, plan: Plan) -> float:
     """Return the largest buffer that one collective of the step handles: a layer's activations, or one layer's gradients."""
     block = model.block(plan)
     activations = BYTES_16 * block.tokens * model.shape.hidden_size if plan.tensor > 1 else 0.0
-    gradients = 0.0
-    if plan.data * plan.context > 1:
-        gradients = model.data_bytes(plan)[0] / max(1.0, model.layers / plan.pipeline)
+    gradients = sum(each.gradients for each in model.exchanges(plan)) / (model.layers / plan.pipeline)
     return max(activations, gradients)
