@@ -25,7 +25,7 @@ BINDING_WORDS = {
     "weight": "the rack's load",
     "pre-integrated": "sold as a rack",
     "desk": "stands on a desk",
-    "cluster": "no more nodes to place",
+    "cluster": "there are no further nodes",
 }
 """How binding limits are printed."""
 

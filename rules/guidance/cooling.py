@@ -1,0 +1,149 @@
+"""Judgement of stage power on cooling: what air takes, which hall a node needs, and the temperatures at which clocks hold."""
+
+# ruff: noqa: E712 - `F.flag == True` declares a comparison; it is not a truth test
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.declare import Ask, F, Fix, Rule, limit
+
+MORE_LIQUID = Fix("facility.cooling", "plan direct liquid cooling", "air, liquid")
+
+COOLING_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="power.air_density_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.nodes_per_rack < 1, F.rack_binding == "cooling", F.node_power_kw > limit("pow-air-limit", "reject")),
+        guidance=("G1f.1", "G1f.2"),
+        thresholds=("pow-air-limit",),
+        because="One {node} draws {node_power_kw}; {cooling_words} takes {limit_pow_air_limit_reject} kW from a rack at the very most.",
+        fix=(MORE_LIQUID,),
+        priority=20,
+    ),
+    Rule(
+        id="power.air_density_strained",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.cooling == "air", F.is_rack == False, F.rack_air_kw > limit("pow-air-limit", "warn")),
+        guidance=("G1f.1", "G4.6"),
+        thresholds=("pow-air-limit", "pow-b200-rack", "pow-node-b300"),
+        because=(
+            "A rack gives {rack_air_kw} of heat to the air. Sources disagree on what air takes: {limit_pow_air_limit_warn} kW is "
+            "comfortable, four air-cooled DGX H100 come to {limit_pow_air_limit_reference} kW, NVIDIA's B300 racks to "
+            "{limit_pow_node_b300_rack_kw} kW in special rooms."
+        ),
+        fix=(Fix("facility.rack_power", "spread the nodes over more racks", "30 kW"), MORE_LIQUID),
+        ask=Ask(
+            to="datacenter",
+            ask="How much heat does the room take from one air-cooled rack, at which inlet temperature, and with how much air?",
+            good_answer="at least {rack_air_kw} per rack at {inlet_celsius} or less, {airflow_cfm} in total",
+        ),
+        writes=("air_density_strained",),
+    ),
+    Rule(
+        id="power.cooling_decided",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.cooling_known == True, F.cooling_matches == True),
+        guidance=("G1f.2", "G4.6"),
+        decides=("facility.cooling", "{cooling_words}"),
+        because=(
+            "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}) leave with "
+            "{airflow_cfm} of air and coolant: {water_flow}."
+        ),
+    ),
+    Rule(
+        id="power.cooling_unstated",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.cooling_known == False,),
+        guidance=("G1f.2", "G5.7"),
+        because="How one {node} is cooled is not stated, so it is taken as air-cooled.",
+        ask=Ask(
+            to="server vendor",
+            ask="Is the {node} cooled by air or by liquid, and what share of its heat goes to the room?",
+            good_answer="air, or a share in percent",
+        ),
+    ),
+    Rule(
+        id="power.inlet_above_recommended",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.inlet_celsius > F.inlet_recommended_celsius, F.cooling != "liquid"),
+        guidance=("G1f.1",),
+        thresholds=("pow-throttle",),
+        because=(
+            "Air of {inlet_celsius} enters the nodes, above the {inlet_recommended_celsius} that ASHRAE recommends; GPUs throttle "
+            "from {limit_pow_throttle} °C and hold lower clocks before that."
+        ),
+        fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}"),),
+    ),
+    Rule(
+        id="power.inlet_too_warm",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.has_inlet_maximum == True, F.inlet_celsius > F.inlet_maximum_celsius),
+        guidance=("G1f.2",),
+        because="Air of {inlet_celsius} enters the nodes; one {node} may run at up to {inlet_maximum_celsius}.",
+        fix=(Fix("facility.inlet_temperature", "cool the aisle to what the node allows", "{inlet_maximum_celsius}"),),
+    ),
+    Rule(
+        id="power.liquid_acceptance",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.cooling == "liquid", F.cooling_matches == True),
+        guidance=("G1f.2", "G5.7"),
+        thresholds=("pow-water-capture",),
+        because=(
+            "The share of heat that water takes decides how much the room's air must still take; here {liquid_share_percent} at "
+            "most are counted."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="What share of the heat of one {node} goes to water, at which supply temperature and flow, and what is left for the air?",
+            good_answer="{limit_pow_water_capture} % or more at up to the loop's temperature; the design needs {water_flow} in total",
+        ),
+    ),
+    Rule(
+        id="power.liquid_missing",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.needs_liquid == True, F.hall_has_liquid == False),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-nvl72",),
+        because="One {node} is cooled by direct liquid only; the hall offers {hall_cooling}.",
+        fix=(MORE_LIQUID,),
+        priority=20,
+    ),
+    Rule(
+        id="power.sustained_clocks",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True,),
+        premise="air_density_strained",
+        guidance=("G1f.1", "G5.7"),
+        thresholds=("pow-throttle",),
+        because=(
+            "In a dense air-cooled rack the upper nodes breathe warmer air; GPUs aim at {limit_pow_throttle_target_low} to "
+            "{limit_pow_throttle_target_high} °C and throttle from {limit_pow_throttle}."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask=(
+                "Which GPU clocks and temperatures does a full rack of {nodes_per_rack} × {node} hold after an hour of training at "
+                "{inlet_celsius}?"
+            ),
+            good_answer="no throttling; every GPU below {limit_pow_throttle} °C",
+        ),
+    ),
+)

@@ -1,0 +1,287 @@
+"""Judgement of stage power: what the building must give, where the design is tight, and what to ask about it."""
+
+# ruff: noqa: E712 - `F.flag == True` declares a comparison; it is not a truth test
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.cooling import COOLING_RULES
+from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.racks import RACK_RULES
+
+_POWER_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="power.circuit_overloaded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.feed_given == True, F.circuits_per_unit > F.cords_per_unit),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-circuit-80",),
+        because=(
+            "One {node} draws {node_power_kw}; a circuit carries {circuit_usable_kw} continuously ({limit_pow_circuit_80} % of its "
+            "breaker), and the machine can be spread over {cords_per_unit} circuit(s) where it needs {circuits_per_unit}."
+        ),
+        fix=(Fix("facility.feed", "use a feed of more voltage or phases"),),
+        writes=("power_binds",),
+        priority=20,
+    ),
+    Rule(
+        id="power.feed_decided",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.feed_known == True, F.feed_given == True, F.circuits_per_unit <= F.cords_per_unit),
+        guidance=("G1f.2",),
+        thresholds=("pow-circuit-80",),
+        decides=("power.feed", "{feed}"),
+        because=(
+            "The fullest rack draws {rack_power_kw}; these circuits carry {feed_usable_kw} continuously, {limit_pow_circuit_80} % "
+            "of their breakers. One feed without a second one: a lost circuit stops what hangs on it."
+        ),
+    ),
+    Rule(
+        id="power.feed_unknown",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.feed_given == False),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-circuit-80",),
+        because="No feed was given; {feed} are assumed, which carry {feed_usable_kw} at {limit_pow_circuit_80} % of their breakers.",
+        ask=Ask(
+            to="datacenter",
+            ask="Which circuits reach a rack: voltage, phases, breaker, how many, and on how many independent paths?",
+            good_answer="at least {rack_power_kw} per rack of continuous load",
+        ),
+    ),
+    Rule(
+        id="power.full_load",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True,),
+        guidance=("G5.7",),
+        because=(
+            "The design counts {node_power_kw} and {node_heat_kw} of heat per {node} ({node_power_basis}), {rack_power_kw} in the "
+            "fullest rack."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask=(
+                "What does one {node} draw at its inlet and give off as heat at full training load, with how much air or coolant, "
+                "at {inlet_celsius}?"
+            ),
+            good_answer="at most {node_power_kw} and {node_heat_kw} of heat each, measured over an hour of training",
+        ),
+    ),
+    Rule(
+        id="power.node_below_gpus",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.gpu_sum_known == True, F.node_power_kw < F.gpu_sum_kw),
+        guidance=("G1f.2",),
+        thresholds=("pow-not-tdp-sum",),
+        because=(
+            "{node_power_kw} for one {node} is less than its {gpu_count_per_unit} GPUs may draw alone, {gpu_sum_kw}: they would have "
+            "to be capped, or the figure is wrong."
+        ),
+        fix=(Fix("own_server.power", "enter the power of the whole server at full load"),),
+        ask=Ask(
+            to="server vendor",
+            ask="What does one {node} draw with all GPUs at their rating of {gpu_power_w}?",
+            good_answer="more than {gpu_sum_kw}",
+        ),
+    ),
+    Rule(
+        id="power.node_estimated",
+        stage=Stage.POWER,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.STRONG,
+        when=(F.node_power_kind == "estimated",),
+        guidance=("G1f.2",),
+        thresholds=("pow-overhead-factor",),
+        because=(
+            "One {node} is counted at {node_power_kw}, from {node_power_basis}; published systems of eight air-cooled GPUs draw "
+            "{limit_pow_overhead_factor_air_8gpu_low} to {limit_pow_overhead_factor_air_8gpu_high} times the sum of their GPUs, "
+            "here {gpu_sum_kw}."
+        ),
+    ),
+    Rule(
+        id="power.node_maximum",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.gpu_sum_known == True, F.node_power_kw >= F.gpu_sum_kw),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-not-tdp-sum",),
+        decides=("power.node_maximum", "{node_power_kw}"),
+        because=(
+            "Racks and feeds are planned for {node_power_kw} per {node} ({node_power_basis}), not for the {gpu_sum_kw} of its GPUs:"
+            " processors, memory, fans and losses are the rest."
+        ),
+    ),
+    Rule(
+        id="power.power_cap",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.power_known == True,),
+        premise="power_binds",
+        guidance=("G1f.1",),
+        thresholds=("pow-cap-3090",),
+        because=(
+            "Where power binds, a cap on the GPUs costs less speed than it saves: an RTX 3090 kept {limit_pow_cap_3090} of its "
+            "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w} W. Other GPUs must be measured."
+        ),
+        fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped"),),
+        ask=Ask(
+            to="server vendor",
+            ask="How fast does one {node} train with its GPUs capped to three quarters of their rating?",
+            good_answer="a measured share of full speed",
+        ),
+    ),
+    Rule(
+        id="power.pue_optimistic",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.pue_given == True, F.pue < limit("pow-pue", "hyperscale_low")),
+        guidance=("G4.6",),
+        thresholds=("pow-pue",),
+        because=(
+            "A PUE of {pue} is below the {limit_pow_pue_hyperscale_low} that the largest operators reach; {total_power_kw} in total"
+            " rest on it."
+        ),
+        fix=(Fix("facility.pue", "use the measured yearly average of the hall"),),
+    ),
+    Rule(
+        id="power.supplies_not_redundant",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.supplies_redundant == True, F.supply_usable_kw < F.node_power_kw),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-redundancy",),
+        because=(
+            "With its spare supplies gone one {node} has {supply_usable_kw} for a peak of {node_power_kw}: it throttles or stops when"
+            " a feed is lost."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="What does one {node} do at full load when one feed fails: run on, throttle, or stop?",
+            good_answer="run on, with supplies that carry {node_power_kw}",
+        ),
+    ),
+    Rule(
+        id="power.supply_overloaded",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.supplies_known == True, F.supplies_redundant == False, F.supply_load_percent > limit("pow-psu-load")),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-load",),
+        because=(
+            "One {node} loads its supplies to {supply_load_percent} of {supply_installed_kw}; {limit_pow_psu_load} % is the usual "
+            "ceiling, since GPUs peak above their rating for milliseconds."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Which supplies carry {node_power_kw} and the GPUs' peaks?",
+            good_answer="supplies that {node_power_kw} load to 80 % or less",
+        ),
+    ),
+    Rule(
+        id="power.total_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.has_total_limit == True, F.total_power_kw > F.total_power_limit_kw),
+        guidance=("G1f.1", "G4.6"),
+        because="{it_power_kw} of equipment at a PUE of {pue} draw {total_power_kw}; {total_power_limit_kw} are there.",
+        fix=(Fix("facility.total_power", "get the power that the design draws", "{total_power_kw}"),),
+        writes=("power_binds",),
+        priority=20,
+    ),
+    Rule(
+        id="power.total_tight",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(
+            F.power_known == True,
+            F.has_total_limit == True,
+            F.total_power_kw <= F.total_power_limit_kw,
+            F.total_share_percent > limit("pow-circuit-80"),
+        ),
+        guidance=("G4.6",),
+        thresholds=("pow-circuit-80",),
+        because=(
+            "{total_power_kw} are {total_share_percent} of the {total_power_limit_kw} that are there; breakers carry "
+            "{limit_pow_circuit_80} % of their rating continuously, and spares, storage growth and start-up need room."
+        ),
+        fix=(Fix("facility.total_power", "plan with headroom"),),
+    ),
+    Rule(
+        id="power.total_unknown",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.has_total_limit == False, F.is_desktop == False),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-pue",),
+        because="The design draws {total_power_kw} with a PUE of {pue}; whether the building gives that was not answered.",
+        ask=Ask(
+            to="datacenter",
+            ask="How much power and cooling is free for this cluster, and when?",
+            good_answer="at least {it_power_kw} of IT load and {heat_kw} of cooling, {total_power_kw} in total",
+        ),
+    ),
+    Rule(
+        id="power.unknown",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.HARD,
+        when=(F.power_known == False,),
+        guidance=("G5.7", "G1f.2"),
+        because="Neither the power of one {node} nor that of its GPUs is published, so racks, feeds and cooling cannot be planned.",
+        ask=Ask(
+            to="server vendor",
+            ask="What is the maximum power of one {node} and of its GPUs, and how is it cooled?",
+            good_answer="a maximum in kW at the inlet",
+        ),
+    ),
+    Rule(
+        id="power.unknown_equipment",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.has_unknown_power == True,),
+        guidance=("G5.7",),
+        because="No power is published for the {unknown_power}; {it_power_kw} of IT load leave it out.",
+        ask=Ask(
+            to="network and storage vendors",
+            ask="What do the switches and storage systems draw at full load, optics included?",
+            good_answer="a maximum in kW for each",
+        ),
+    ),
+    Rule(
+        id="power.workstation_plugs",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.is_desktop == True, F.gpu_power_w > limit("pow-pcie-plugs")),
+        guidance=("G1f.2",),
+        thresholds=("pow-pcie-plugs",),
+        because="A card of {gpu_power_w} draws more than one 8-pin plug carries, {limit_pow_pcie_plugs} W.",
+        ask=Ask(
+            to="server vendor",
+            ask=("Has every card its own cables, one per {limit_pow_pcie_plugs} W or a 12-pin plug, and which supply feeds which card?"),
+            good_answer="no shared or daisy-chained cable",
+        ),
+    ),
+)
+
+RULES: tuple[Rule, ...] = tuple(sorted((*COOLING_RULES, *RACK_RULES, *_POWER_RULES), key=lambda rule: rule.id))
+"""All rules of the stage, by id."""

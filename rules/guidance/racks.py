@@ -1,0 +1,138 @@
+"""Judgement of stage power on racks: what fits in one, how many there are, and how a loaded one gets in."""
+
+# ruff: noqa: E712 - `F.flag == True` declares a comparison; it is not a truth test
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.cooling import MORE_LIQUID
+from rules.guidance.declare import Ask, F, Fix, Rule, limit
+
+RACK_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="power.delivery_path",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.is_rack == True,),
+        guidance=("G1f.2",),
+        thresholds=("pow-delivery",),
+        because=(
+            "One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg on its way in."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="What may a rack weigh and measure on every part of the way in: dock, doors, lift, raised floor?",
+            good_answer="the loaded rack's weight and size as its vendor states them; weight in the catalog: {rack_weight}",
+        ),
+    ),
+    Rule(
+        id="power.delivery_weight",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.is_rack == False, F.rack_weight_kg > limit("pow-delivery")),
+        guidance=("G1f.2",),
+        thresholds=("pow-delivery",),
+        because=(
+            "{nodes_per_rack} nodes weigh {rack_weight_kg} in a rack without the cabinet, more than the {limit_pow_delivery} kg of "
+            "one tender."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="Does the floor carry racks of {rack_weight_kg} and their cabinets?",
+            good_answer="at least {rack_weight_kg} and the cabinet",
+        ),
+    ),
+    Rule(
+        id="power.density_lengthens_cables",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(
+            F.power_known == True,
+            F.unit_count > F.nodes_per_rack,
+            F.nodes_per_rack >= 1,
+            F.nodes_per_rack < F.nodes_per_rack_by_height * 0.5,
+        ),
+        guidance=("G1f.1", "G4.6"),
+        thresholds=("pow-density-network",),
+        because=(
+            "Only {nodes_per_rack} fit in a rack with room for {nodes_per_rack_by_height}, since {rack_binding_words} binds first: "
+            "{rack_count} racks, and longer cables between them."
+        ),
+        fix=(Fix("facility.rack_power", "ask for denser racks"), MORE_LIQUID),
+        writes=("racks_thinned",),
+    ),
+    Rule(
+        id="power.rack_count_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.has_rack_count_limit == True, F.rack_count > F.rack_count_limit),
+        guidance=("G1f.1", "G4.6"),
+        because=(
+            "{rack_count} racks are needed and {rack_count_limit} are there; {rack_binding_words} allows {nodes_per_rack} nodes in each."
+        ),
+        fix=(
+            Fix("facility.racks", "use as many racks as the design needs", "{rack_count}"),
+            Fix("facility.rack_power", "fill the racks more densely"),
+        ),
+    ),
+    Rule(
+        id="power.rack_filled",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.nodes_per_rack >= 1),
+        guidance=("G1f.1", "G4.6"),
+        thresholds=("pow-nodes-per-rack",),
+        decides=("facility.nodes_per_rack", "{nodes_per_rack}"),
+        because=(
+            "{nodes_per_rack} in a rack draw {rack_power_kw}; first to bind: {rack_binding_words}. {unit_count} of them, the "
+            "network and the storage fill {rack_count} racks."
+        ),
+    ),
+    Rule(
+        id="power.rack_height_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.nodes_per_rack < 1, F.rack_binding == "units"),
+        guidance=("G1f.2",),
+        because="One {node} is {node_height_u} high and the racks are {rack_height_u}.",
+        fix=(Fix("facility.rack_units", "use higher racks", "{node_height_u}"),),
+    ),
+    Rule(
+        id="power.rack_power_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.has_rack_limit == True, F.node_power_kw > F.rack_power_limit_kw),
+        guidance=("G1f.1", "G1f.2", "G4.6"),
+        thresholds=("pow-nodes-per-rack",),
+        because="One {node} draws {node_power_kw}; a rack of the hall gives {rack_power_limit_kw}.",
+        fix=(Fix("facility.rack_power", "give each rack what one unit draws", "{node_power_kw}"),),
+        writes=("power_binds",),
+        priority=20,
+    ),
+    Rule(
+        id="power.reference_rack",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(
+            F.is_rack == True,
+            F.has_rack_limit == True,
+            F.rack_power_limit_kw >= F.node_power_kw,
+            F.rack_power_limit_kw < limit("pow-nvl72"),
+        ),
+        guidance=("G4.6",),
+        thresholds=("pow-nvl72",),
+        because=(
+            "{rack_power_limit_kw} carry one {node} of {node_power_kw} with little to spare: NVIDIA plans {limit_pow_nvl72} kW per "
+            "rack on average over a unit of {limit_pow_nvl72_unit_racks}, network and management included."
+        ),
+        fix=(Fix("facility.rack_power", "plan what the reference of NVIDIA plans", "150 kW"),),
+    ),
+)
