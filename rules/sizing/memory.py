@@ -39,9 +39,15 @@ if TYPE_CHECKING:
 
     from pint import Quantity
 
-LOSS_HEAD_BYTES = 10.0
-"""Bytes per token and vocabulary entry on the last stage: 16-bit logits, an fp32 copy and its fp32 gradient [Megatron Core,
-vocabulary-parallel cross entropy; counted]. Chunked or compiled losses keep less, losses that are not vocabulary-parallel more."""
+FUSED_LOSS_BYTES = 4.0
+"""Bytes per token and vocabulary entry on the last stage with a fused loss: logits and their gradient in 16 bits [Megatron Core,
+`--cross-entropy-loss-fusion`; counted]. A chunked loss keeps 2 at most; an unfused one 10: logits, an fp32 copy, its gradient."""
+PLAIN_LOSS_BYTES = 10.0
+"""The same with PyTorch's own cross entropy, which fully sharded training uses: 16-bit logits, an fp32 copy, its gradient (counted);
+an eager loss that also keeps the log-softmax has 14, as torchtitan's long-sequence runs show."""
+WEIGHT_GRADIENT_BYTES = 4.0
+"""Bytes per entry of the largest weight's gradient while it waits to be added to the fp32 buffer [Megatron Core without
+`--gradient-accumulation-fusion`; counted]."""
 PREFETCHED_UNITS = 2.0
 """Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
 TRANSFORMERS = ("dense", "moe", "vision_transformer")
@@ -60,7 +66,7 @@ class MemoryOptions:
     """How the training software behaves where frameworks differ; the defaults are a Megatron Core or FSDP stack of today."""
 
     activations: ActivationOptions = field(default_factory=ActivationOptions)
-    loss_head_bytes: float = LOSS_HEAD_BYTES
+    loss_head_bytes: float | None = None
     loss_head_split: bool = True
     gradient_bytes: float | None = None
 
@@ -143,7 +149,7 @@ class MemoryModel:
 
         Parameters, gradients, optimizer: per-parameter bytes times what tensor and expert parallelism leave on the rank.
         Activations: micro-batches in flight × layers × bytes of a layer, plus one layer while it is recomputed. Loss head:
-        10·s·b·V/(t·c) on the last stage, one micro-batch. Working set: what fully sharded training gathers and reduces.
+        4 or 10·s·b·V/(t·c) on the last stage, one micro-batch. Working set: the largest weight gradient, and what sharding gathers.
         """
         part = self.stages(plan)[stage]
         tensor, stages = plan.tensor, plan.pipeline
@@ -159,7 +165,9 @@ class MemoryModel:
         if stage == stages - 1:
             loss_split = tensor if self.options.loss_head_split else 1
             tokens = self.tokens * plan.micro_batch / plan.context
-            loss = self.options.loss_head_bytes * tokens * self.vocabulary / loss_split
+            plain_loss = plan.zero_stage >= 2 and stages == 1
+            each = self.options.loss_head_bytes or (PLAIN_LOSS_BYTES if plain_loss else FUSED_LOSS_BYTES)
+            loss = each * tokens * self.vocabulary / loss_split
         return weights, gradients, optimizer, activations, loss, self._working_set(plan, part)
 
     def _state_terms(
@@ -182,10 +190,10 @@ class MemoryModel:
         return frozen + adapters * weight, adapters * gradient, adapters * optimizer
 
     def _working_set(self, plan: Plan, part: StageParameters) -> float:
-        """Return the bytes of gathered weights and of gradients before they are reduced: nothing below ZeRO-2.
+        """Return the bytes of weight gradients before they are added or reduced, and of weights that are gathered.
 
-        ZeRO-3: embedding and head whole, two layers' weights and one layer's gradients. ZeRO-2: one layer's gradients.
-        QLoRA: one layer's weights in 16 bits while it computes.
+        Below ZeRO-2 the largest single weight's gradient in 32 bits. ZeRO-2: one layer's gradients. ZeRO-3: also embedding and
+        head whole and two layers' weights. LoRA: weights only; QLoRA unpacks a layer's weights to 16 bits while it computes.
         """
         layer = part.largest_unit / plan.tensor + part.routed_unit / (plan.expert * plan.expert_tensor)
         root = part.root / plan.tensor
@@ -193,9 +201,10 @@ class MemoryModel:
             gathers = plan.zero_stage == 3 or self.trained.frozen_bytes < self.wide
             whole_root = root if plan.zero_stage == 3 else 0.0
             return self.wide * (PREFETCHED_UNITS * layer + whole_root) if gathers else 0.0
+        single = WEIGHT_GRADIENT_BYTES * part.largest_matrix / plan.tensor
         if plan.zero_stage < 2:
-            return 0.0
-        gradients = self._unit_gradient * max(layer, root)
+            return single
+        gradients = max(single, self._unit_gradient * max(layer, root))
         if plan.zero_stage == 2 or plan.pipeline > 1:
             return gradients
         return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
@@ -230,10 +239,10 @@ class MemoryModel:
         assert best is not None, "a plan has at least one stage"
         return self.total_range(best, plan)
 
-    def allocated_range(self, terms: Terms) -> tuple[float, float, float]:
+    def allocated_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the allocator's peak from its expected terms."""
         low = high = expected = 0.0
-        for value, down, up in zip(terms, TERM_LOW, TERM_HIGH, strict=True):
+        for value, down, up in zip(terms, TERM_LOW[plan.zero_stage], TERM_HIGH[plan.zero_stage], strict=True):
             low += value * down
             expected += value
             high += value * up
@@ -241,7 +250,7 @@ class MemoryModel:
 
     def total_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the whole device: the allocator's peak, fragmentation, communicators, context."""
-        low, expected, high = self.allocated_range(terms)
+        low, expected, high = self.allocated_range(terms, plan)
         context, groups = context_bytes(), communicator_bytes(plan)
         return (
             low * (1 + FRAGMENTATION[0]) + context[0] + groups[0],
@@ -260,7 +269,7 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
     stages = kernel.allocated_terms(plan)
     fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
     low, expected, high = kernel.total_range(stages[fullest], plan)
-    allocated = kernel.allocated_range(stages[fullest])
+    allocated = kernel.allocated_range(stages[fullest], plan)
     limit = magnitude(capacity, "byte")
     verdict = "does_not_fit" if low > limit else "fits" if high <= limit else "at_risk"
     terms = _device_terms(stages[fullest], plan)

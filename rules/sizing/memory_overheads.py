@@ -18,11 +18,16 @@ MIB = 2.0**20
 
 TERMS = ("parameters", "gradients", "optimizer", "activations", "loss_head", "working_set")
 """The allocator's terms, in the order in which the kernel returns them."""
-TERM_LOW = (1.0, 0.97, 0.97, 0.90, 0.2, 0.6)
-TERM_HIGH = (1.02, 1.03, 1.03, 1.12, 1.4, 1.5)
-"""Ends of each term over its expected value. Buffers are padded by 1 to 2 % [Megatron Core]; the activation ends are twice the
-mean error of the tensor-by-tensor count on published runs; the loss head lies between a chunked loss (2 bytes per token and
-entry) and one that keeps 14; the working set depends on prefetch depth and allocator."""
+_REPLICATED = (1.0, 0.5, 0.97, 0.90, 0.5, 0.5)
+TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 0.97, 0.85, 0.2, 0.6), (1.0, 0.97, 0.97, 0.85, 0.2, 0.6))
+_FUSED = (1.02, 1.03, 1.03, 1.10, 2.5, 1.5)
+_PLAIN = (1.02, 1.03, 1.03, 1.10, 1.4, 1.5)
+TERM_HIGH = (_FUSED, _FUSED, _PLAIN, _PLAIN)
+"""Ends of each term over its expected value, by ZeRO stage. Buffers are padded by 1 to 2 % [Megatron Core].
+Gradients: half where a framework keeps them in 16 bits, which fully sharded training does not. Activations: the spread of a
+tensor-by-tensor count against published runs. Loss head: 2 bytes per token and entry in a chunked loss, 10 in an unfused one
+of Megatron, 14 in an eager one of PyTorch.
+Working set: prefetch depth and fused gradient accumulation differ among frameworks."""
 FRAGMENTATION = (0.0, 0.040, 0.093)
 """Reserved over allocated memory, less one: median and maximum of 43 runs; expandable segments can bring it near nothing."""
 CONTEXT = (0.5 * GIB, 1.0 * GIB, 2.0 * GIB)
@@ -36,6 +41,7 @@ FURTHER_GROUP = (0.0, CHANNELS * CHANNEL_BUFFER, 2 * CHANNELS * CHANNEL_BUFFER)
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-cuda-context": "rules.sizing.memory_overheads.context_bytes",
+    "vram-bytes-adam-16": "rules.sizing.memory_overheads.TERM_LOW",
     "vram-dist-init": "rules.sizing.memory_overheads.communicator_bytes",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""

@@ -30,7 +30,7 @@ class StageParameters:
     """Parameters of one pipeline stage before tensor and expert parallelism: outside and inside the routed experts.
 
     `largest_unit` is the largest part outside the experts that fully sharded training gathers at once (a layer), `largest_matrix`
-    the largest single weight, `root` the embedding and head, which stay gathered through the step.
+    the largest single weight (the head, or gate and up projection as one), `root` embedding and head, gathered through the step.
     """
 
     layers: int
@@ -39,6 +39,7 @@ class StageParameters:
     routed: float
     root: float
     largest_unit: float
+    largest_matrix: float
     routed_unit: float
 
 
@@ -94,6 +95,8 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
     embedding, head = embedding_parameters(shape)
     tied_head = head or (embedding if stages > 1 else 0.0)
     made, start = [], 0
+    wide = (2 if shape.gated_ffn else 1) * shape.hidden_size
+    mixed_matrix = wide * max(shape.shared_expert_ffn_size, shape.expert_ffn_size)
     for stage, count in enumerate(per_stage):
         chunk = -(-count // virtual)
         begin = stage * chunk if virtual > 1 else start
@@ -108,6 +111,7 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
                 routed=with_experts * routed,
                 root=root,
                 largest_unit=max(plain if leading else 0.0, mixed if with_experts else 0.0),
+                largest_matrix=max(wide * shape.ffn_size if leading else mixed_matrix, tied_head if stage == stages - 1 else 0.0),
                 routed_unit=routed if with_experts else 0.0,
             )
         )
@@ -120,8 +124,8 @@ def bytes_per_parameter(state: StateBytes, zero_stage: int, ranks: float, accumu
 
     ZeRO-0 shares nothing, ZeRO-1 the optimizer with its master weights (6 + 12/D with AdamW), ZeRO-2 also the gradients
     (2 + 16/D, within the 2 + 14/D … 18/D of DeepSpeed), ZeRO-3 also the weights, whose shard is the fp32 master itself
-    (16/D with AdamW). `accumulates`: weights and gradients stay whole on the rank through the micro-batches of a pipeline
-    although stage 3 is asked for, as torchtitan does.
+    (16/D with AdamW). `accumulates`: in a pipeline weights and gradients stay whole on the rank through the micro-batches
+    although stage 3 is asked for; torchtitan's 405B runs show it (82.5 GiB where 16/D would leave 17).
     """
     optimizer = state.master + state.moments
     weight, gradient = state.weight, state.gradient
@@ -132,7 +136,7 @@ def bytes_per_parameter(state: StateBytes, zero_stage: int, ranks: float, accumu
     if zero_stage == 2:
         return weight, gradient / ranks, optimizer / ranks
     if accumulates:
-        return weight, gradient / ranks, optimizer / ranks
+        return weight, gradient, optimizer / ranks
     shard = 0.0 if state.master else weight
     return shard / ranks, gradient / ranks, optimizer / ranks
 
