@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from rules.sizing.results import Workload
 
 GB, TB = 1e9, 1e12
-IMAGE_BYTES = 114_660.0
-"""Mean size of an ImageNet sample as MLPerf Storage reads it for ResNet-50 (record length of its workload, 114,660 bytes)."""
-TABULAR_BYTES = 160.0
-"""A click record: 13 dense features, 26 categories and a label of 4 bytes each (Criteo Terabyte as used by DLRM)."""
 CHECKPOINTS_KEPT = 10
 """Full checkpoints kept on shared storage, assumed: enough to go back behind a loss spike; a benchmark run of MLPerf writes as many."""
 USER_BYTES = 0.2 * TB
@@ -79,21 +75,16 @@ class StorageSystem:
     network: str = ""
 
 
-def bytes_per_unit(workload: Workload, catalog: Catalog) -> float | None:
+def bytes_per_unit(workload: Workload) -> float | None:
     """Return the bytes read per token, image or sample; None where nothing is known (video)."""
-    if workload.unit == "token":
-        return threshold_number(catalog.thresholds, "sto-tokens")
-    if workload.sample_bytes is not None:
-        return float(workload.sample_bytes.to("byte").magnitude)
-    return {"image": IMAGE_BYTES, "tabular": TABULAR_BYTES}.get(workload.data_kind)
+    if workload.sample_bytes is None or workload.data_kind == "video":
+        return None
+    return float(workload.sample_bytes.to("byte").magnitude)
 
 
-def dataset_bytes(workload: Workload, catalog: Catalog) -> float | None:
-    """Return the size of the dataset; text that was not told is read once, so the tokens of the run bound it. None is unknown."""
-    if workload.dataset is not None:
-        return float(workload.dataset.to("byte").magnitude)
-    each = bytes_per_unit(workload, catalog)
-    return workload.units_total * each if workload.unit == "token" and each and workload.units_total > 0 else None
+def dataset_bytes(workload: Workload) -> float | None:
+    """Return the size of the dataset, None where it is unknown."""
+    return None if workload.dataset is None else float(workload.dataset.to("byte").magnitude)
 
 
 def reference_rates(data_kind: str, gpus: int, catalog: Catalog) -> tuple[float, float]:
@@ -116,11 +107,11 @@ def storage_needs(
     The dataset and the restore of a checkpoint are not read at the same time: the larger of the two is the need. Each node keeps the
     latest checkpoints' share and its part of the dataset on local NVMe.
     """
-    each = bytes_per_unit(workload, catalog)
+    each = bytes_per_unit(workload)
     reference_read, reference_write = reference_rates(workload.data_kind, gpus, catalog)
     stream = units_per_second * each if each is not None else reference_read
     restore = checkpoints.size_bytes / restore_s
-    dataset = dataset_bytes(workload, catalog)
+    dataset = dataset_bytes(workload)
     reserve = threshold_number(catalog.thresholds, "sto-lustre-80")
     keep_local = threshold_number(catalog.thresholds, "sto-keep-two")
     users = min(MOST_USERS, FEWEST_USERS + gpus // 8)

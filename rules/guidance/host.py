@@ -1,0 +1,175 @@
+"""Rules on the host of a node: cores and memory that load data, decode images and hold what is offloaded."""
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.declare import Ask, F, Fix, Rule
+
+_STORAGE = Stage.STORAGE_CPU
+
+HOST_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="storage_cpu.cores_enough",
+        stage=_STORAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.cores_known == True, F.cores_offered >= F.cores_needed),  # noqa: E712
+        guidance=("G3c.1", "G4.5"),
+        thresholds=("cpu-cores",),
+        because=(
+            "{gpus_per_node} GPUs with {workers_per_gpu} loading processes each need {cores_needed} physical cores; the node has "
+            "{cores_offered}."
+        ),
+        decides=("host.cores", "{cores_offered} cores per node"),
+    ),
+    Rule(
+        id="storage_cpu.cores_oversubscribed",
+        stage=_STORAGE,
+        kind=Kind.REJECT,
+        strength=Strength.STRONG,
+        when=(F.cores_known == True, F.worker_processes > F.cores_offered),  # noqa: E712
+        guidance=("G3c.1", "G3c.2"),
+        thresholds=("cpu-oversub", "cpu-cores"),
+        because=(
+            "{worker_processes} loading processes share {cores_offered} cores: switching between them stalls every GPU. The node needs "
+            "{cores_needed} cores."
+        ),
+        fix=(
+            Fix("own_server.cpu_cores", "put {cores_needed} cores or more into the node", "{cores_needed}"),
+            Fix("preferences.nodes", "choose a server with more cores"),
+        ),
+    ),
+    Rule(
+        id="storage_cpu.cores_short",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.cores_known == True, F.cores_offered < F.cores_needed, F.worker_processes <= F.cores_offered),  # noqa: E712
+        guidance=("G3c.1", "G3c.2"),
+        thresholds=("cpu-cores",),
+        because=(
+            "{gpus_per_node} GPUs with {workers_per_gpu} loading processes each, one process per GPU and the system need {cores_needed} "
+            "physical cores; the node has {cores_offered}."
+        ),
+        fix=(
+            Fix("own_server.cpu_cores", "put {cores_needed} cores or more into the node", "{cores_needed}"),
+            Fix("preferences.nodes", "choose a server with more cores"),
+        ),
+    ),
+    Rule(
+        id="storage_cpu.cores_unknown",
+        stage=_STORAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.cores_known == False,),  # noqa: E712
+        guidance=("G3c.1",),
+        thresholds=("cpu-cores",),
+        because="The catalog does not state the processors of {node}; {gpus_per_node} GPUs need {cores_needed} physical cores.",
+        ask=Ask(
+            to="server vendor",
+            ask="Which processors come with {node}, with how many physical cores, and on which socket hangs each GPU and adapter?",
+            good_answer="at least {cores_needed} physical cores, GPUs and adapters spread over the sockets alike",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.decode_starves",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.cores_known == True, F.decode_cores > F.cores_offered),  # noqa: E712
+        guidance=("G3c.2", "G7.2"),
+        because=(
+            "Decoding and transforming images on the CPU would keep {decode_cores} cores of a node busy; it has {cores_offered}, so the "
+            "GPUs "
+            "would wait. Decode on the GPU, store images decoded, or take more cores."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How many images per second does {node} feed to its {gpus_per_node} GPUs, decoded on CPU and on GPU?",
+            good_answer="more than the training takes, with no GPU waiting",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.memory_enough",
+        stage=_STORAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.memory_known == True, F.memory_offered_gb >= F.memory_needed_gb),  # noqa: E712
+        guidance=("G3c.1",),
+        thresholds=("ram-ge-vram",),
+        because=(
+            "The node needs {memory_needed_gb} of host memory (its GPUs hold {gpu_memory_gb}) for loading, pinned buffers and checkpoints "
+            "in "
+            "flight; it has {memory_offered_gb}."
+        ),
+        decides=("host.memory", "{memory_offered_gb} per node"),
+    ),
+    Rule(
+        id="storage_cpu.memory_short",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.memory_known == True, F.memory_offered_gb < F.memory_needed_gb),  # noqa: E712
+        guidance=("G3c.1", "G3c.2"),
+        thresholds=("ram-ge-vram",),
+        because=(
+            "Host memory of {memory_offered_gb} is below the {memory_needed_gb} that the node needs; its GPUs hold {gpu_memory_gb}. "
+            "Loading "
+            "and saving get slower first, then processes are killed. (BLOOM ran with 512 GB beside 640 GB of GPU memory.)"
+        ),
+        fix=(
+            Fix("own_server.memory", "put {memory_needed_gb} or more into the node", "{memory_needed_gb}"),
+            Fix("preferences.nodes", "choose a server with more memory"),
+        ),
+    ),
+    Rule(
+        id="storage_cpu.memory_unknown",
+        stage=_STORAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.memory_known == False,),  # noqa: E712
+        guidance=("G3c.1",),
+        thresholds=("ram-ge-vram",),
+        because="The host memory of {node} is configurable and not stated; the design needs {memory_needed_gb} per node.",
+        ask=Ask(
+            to="server vendor",
+            ask="Which modules fill {node} to {memory_needed_gb} or more with one per channel, and at which speed do they run?",
+            good_answer="at least {memory_needed_gb}, every channel filled alike, at the full speed of one module per channel",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.naive_load",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.fine_tuning == True, F.memory_known == True, F.naive_load_gb > F.memory_offered_gb),  # noqa: E712
+        guidance=("G3c.1",),
+        thresholds=("ram-naive-load",),
+        because=(
+            "If each of {gpus_per_node} processes loads the whole model in fp32 first, a node needs {naive_load_gb}; it has "
+            "{memory_offered_gb}. Load on the meta device, or one rank and broadcast."
+        ),
+        fix=(
+            Fix("preferences.nodes", "choose a server with more memory"),
+            Fix("own_server.memory", "or load sharded and leave the memory as it is"),
+        ),
+    ),
+    Rule(
+        id="storage_cpu.offload_memory",
+        stage=_STORAGE,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.offload == True, F.memory_known == True, F.offload_gb > F.memory_offered_gb),  # noqa: E712
+        guidance=("G3c.1",),
+        thresholds=("ram-offload",),
+        because=(
+            "Offloaded state takes {limit_ram_offload} bytes per parameter in host memory, {offload_gb} per node; the node has "
+            "{memory_offered_gb} and processes would be killed."
+        ),
+        fix=(
+            Fix("own_server.memory", "put {offload_gb} or more into the node", "{offload_gb}"),
+            Fix("workload.kind", "train adapters instead of all weights", "fine_tuning_lora"),
+            Fix("scale.nodes", "spread the state over more nodes"),
+        ),
+    ),
+)
