@@ -97,7 +97,7 @@ class MemoryModel:
         self.wide = element_bytes(workload.precision)
         self.vocabulary = self.shape.vocabulary_size if self.transformer else 0
         self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
-        self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float, float]] = {}
+        self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
         self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
         self._unit_gradient = gathered_gradient_bytes(self.state)
 
@@ -122,8 +122,8 @@ class MemoryModel:
             found = self._layers[recompute] = (plain, mixed)
         return found
 
-    def _micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float, float]:
-        """Return bytes per micro-batch: of a plain layer, of a mixed layer, of both while recomputed (0 else), and a layer input."""
+    def _micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float]:
+        """Return bytes per micro-batch of a plain and of a mixed layer, and of both while they are recomputed (0 else)."""
         tensor, experts_tensor = plan.tensor, plan.expert_tensor
         key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute)
         found = self._activations.get(key)
@@ -138,9 +138,9 @@ class MemoryModel:
             plain, mixed = self._layer_bytes("none" if plan.recompute == "full" else plan.recompute)
             plain_bytes, mixed_bytes, layer_input = bytes_of(plain), bytes_of(mixed), tokens * plain.layer_input / whole_by
             if plan.recompute == "full":
-                found = (layer_input, layer_input, plain_bytes, mixed_bytes, layer_input)
+                found = (layer_input, layer_input, plain_bytes, mixed_bytes)
             else:
-                found = (plain_bytes, mixed_bytes, 0.0, 0.0, layer_input)
+                found = (plain_bytes, mixed_bytes, 0.0, 0.0)
             self._activations[key] = found
         return found
 
@@ -156,11 +156,11 @@ class MemoryModel:
         expert_ranks = max(1.0, tensor * plan.context * plan.data / (plan.expert * plan.expert_tensor))
         dense, routed = part.dense / tensor, part.routed / (plan.expert * plan.expert_tensor)
         weights, gradients, optimizer = self._state_terms(plan, part, dense, routed, expert_ranks)
-        plain, mixed, plain_again, mixed_again, layer_input = self._micro_batch_bytes(plan)
+        plain, mixed, plain_again, mixed_again = self._micro_batch_bytes(plan)
         flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan))
         kept = part.dense_layers * plain + (part.layers - part.dense_layers) * mixed
         again = max(plain_again if part.dense_layers else 0.0, mixed_again if part.layers > part.dense_layers else 0.0)
-        activations = flying * (kept + (layer_input if stage == 0 else 0.0)) + again
+        activations = flying * kept + again
         loss = 0.0
         if stage == stages - 1:
             loss_split = tensor if self.options.loss_head_split else 1
@@ -179,7 +179,12 @@ class MemoryModel:
         weight, gradient, optimizer = bytes_per_parameter(self.state, plan.zero_stage, ranks, gathered)
         weight_e, gradient_e, optimizer_e = bytes_per_parameter(self.state, plan.zero_stage, min(ranks, expert_ranks), gathered)
         if plan.offload != "none":
+            # ZeRO-Offload keeps master weights, moments and, where they are sharded, gradients on the host [arXiv:2101.06840 §4]
             optimizer = optimizer_e = 0.0
+            gradient, gradient_e = (gradient, gradient_e) if plan.zero_stage < 2 else (0.0, 0.0)
+            on_device = 0.0 if plan.offload == "parameters" else self.state.weight
+            if plan.zero_stage == 3 and not gathered:
+                weight, weight_e = on_device / ranks, on_device / min(ranks, expert_ranks)
         share = self.trained.share
         if self.trained.full:
             return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, dense * optimizer + routed * optimizer_e

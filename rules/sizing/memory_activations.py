@@ -60,8 +60,9 @@ def layer_activations(
     """Return the activation bytes per token that one layer keeps for its backward pass.
 
     `sequence_length` in tokens enters only with a quadratic attention kernel. `recompute`: none, selective, full; with full only
-    the layer's input stays. `moe`: whether the layer has routed experts, which add the dispatched inputs, the FFN tensors of the
-    experts that a token visits and their outputs before they are combined.
+    the layer's input stays. `moe`: whether the layer has routed experts, which add the dispatched inputs and the FFN tensors of
+    the experts that a token visits. Their outputs are not kept: the router's weights are applied before the last product
+    [Megatron Core, memory-efficient permutation, arXiv:2603.07685].
     """
     wide, quantised = element_bytes(precision), product_input_bytes(precision)
     hidden = shape.hidden_size
@@ -77,7 +78,7 @@ def layer_activations(
         return LayerBytes(norm_inputs + norm_outputs + masks, attention + per_width * shape.ffn_size, layer_input=layer_input)
     shared = per_width * shape.shared_expert_ffn_size
     router = FP32_BYTES * shape.experts
-    dispatched = shape.experts_per_token * (quantised + wide) * hidden
+    dispatched = shape.experts_per_token * quantised * hidden
     routed = shape.experts_per_token * per_width * shape.expert_ffn_size
     return LayerBytes(norm_inputs + norm_outputs + masks, attention + shared + router, routed, dispatched, layer_input)
 

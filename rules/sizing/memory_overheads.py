@@ -18,8 +18,8 @@ MIB = 2.0**20
 
 TERMS = ("parameters", "gradients", "optimizer", "activations", "loss_head", "working_set")
 """The allocator's terms, in the order in which the kernel returns them."""
-_REPLICATED = (1.0, 0.5, 0.97, 0.90, 0.5, 0.5)
-TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 0.97, 0.85, 0.2, 0.6), (1.0, 0.97, 0.97, 0.85, 0.2, 0.6))
+_REPLICATED = (1.0, 0.5, 1.0, 0.90, 0.5, 0.5)
+TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 1.0, 0.85, 0.2, 0.5), (1.0, 1.0, 1.0, 0.85, 0.2, 0.65))
 _FUSED = (1.02, 1.03, 1.03, 1.10, 2.5, 1.5)
 _PLAIN = (1.02, 1.03, 1.03, 1.10, 1.4, 1.5)
 TERM_HIGH = (_FUSED, _FUSED, _PLAIN, _PLAIN)
@@ -27,7 +27,8 @@ TERM_HIGH = (_FUSED, _FUSED, _PLAIN, _PLAIN)
 Gradients: half where a framework keeps them in 16 bits, which fully sharded training does not. Activations: the spread of a
 tensor-by-tensor count against published runs. Loss head: 2 bytes per token and entry in a chunked loss, 10 in an unfused one
 of Megatron, 14 in an eager one of PyTorch.
-Working set: prefetch depth and fused gradient accumulation differ among frameworks."""
+Working set: fused gradient accumulation needs none of
+it; without prefetching, one layer less is gathered."""
 FRAGMENTATION = (0.0, 0.040, 0.093)
 """Reserved over allocated memory, less one: median and maximum of 43 runs; expandable segments can bring it near nothing."""
 CONTEXT = (0.5 * GIB, 1.0 * GIB, 2.0 * GIB)
