@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SHELVES = (
     "gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling", "software", "models", "prices", "facts",
-    "thresholds", "sources",
+    "collectives", "thresholds", "sources",
 )  # fmt: skip
 
 

@@ -94,8 +94,7 @@ def _narrate(design: Design, output: str | None) -> None:
         narrate(f"✗ CONFLICT {conflict.because}")
         for remedy in conflict.remedies:
             narrate(f"    fix: {remedy.text}")
-    narrate(
-        f"{len(design.of_kind(Kind.WARNING))} warnings, {len(design.assumptions)} assumptions, {len(design.of_kind(Kind.QUESTION))} vendor questions"
-    )
+    warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
+    narrate(f"{warnings} warnings, {len(design.assumptions)} assumptions, {questions} vendor questions")
     if output:
         narrate(f"wrote {output}")

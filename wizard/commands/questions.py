@@ -33,9 +33,8 @@ def run(options: argparse.Namespace) -> int:
     for vendor in dict.fromkeys(row["to"] for row in rows):
         print(f"To the {vendor}\n")
         for number, row in enumerate((row for row in rows if row["to"] == vendor), start=1):
-            print(
-                f"{number}. {row['ask']}\n   A good answer: {row['good_answer']}\n   Why: {row['why']} ({', '.join(row.get('guidance', []))})\n"
-            )
+            print(f"{number}. {row['ask']}\n   A good answer: {row['good_answer']}")
+            print(f"   Why: {row['why']} ({', '.join(row.get('guidance', []))})\n")
     return GOOD
 
 
