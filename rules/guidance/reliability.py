@@ -1,0 +1,297 @@
+"""Rules on reliability: failures are certain at scale, so goodput, checkpoints, spares and the deadline are planned with them."""
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.declare import Ask, F, Fix, Rule, limit
+
+GOODPUT_OF_LARGE_RUNS = 90.0
+"""Percent of time that made progress in the best documented large runs: more than this in Llama 3 (arXiv:2407.21783) and MegaScale."""
+OPERATED_NODES = 8
+"""Nodes from which nobody restarts jobs and looks for bad nodes by hand, assumed: the smallest cluster of several racks."""
+MID_SIZE_GPUS = 16_384
+"""GPUs below which jobs were seen to fail more often than the rate per node says (arXiv:2410.21680)."""
+
+_STAGE = Stage.RELIABILITY
+_DEADLINE = Fix("scale.deadline", "allow {run_days}", "{run_days}")
+_NODES = Fix("scale.nodes", "take more nodes")
+
+RULES: tuple[Rule, ...] = (
+    Rule(
+        id="reliability.band_is_wide",
+        stage=_STAGE,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.multi_node == True, F.gpus < MID_SIZE_GPUS, F.mtbf_h > F.mtbf_low_h * 2.0),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-opt", "rel-mtbf-scale"),
+        because=(
+            "Jobs of this size were seen to fail more often than rates per node say: plan for {mtbf_low_h} between interruptions, not "
+            "only for "
+            "{mtbf_h}. OPT lost {limit_rel_opt} of 128 hosts a day."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How many interruptions per 1,000 node-days did your customers' jobs on {node} see, in the first and in later months?",
+            good_answer="a counted number that gives {mtbf_h} or more for a job on {gpus} GPUs",
+        ),
+    ),
+    Rule(
+        id="reliability.burn_in",
+        stage=_STAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.gpus > 1,),
+        guidance=("G4.4",),
+        thresholds=("rel-new-hw", "rel-burn-in"),
+        because=(
+            "Of a new generation {limit_rel_new_hw_low} to {limit_rel_new_hw_high} % fail early; a burn-in finds them before the training "
+            "does."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How long do you burn in the {nodes} node(s) under full load, at the factory and on site, and with which tests?",
+            good_answer=(
+                "weeks at the maker, and at least {limit_rel_burn_in} days on site with training, collectives and memory tests; what "
+                "fails is "
+                "replaced before acceptance"
+            ),
+        ),
+    ),
+    Rule(
+        id="reliability.causes",
+        stage=_STAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.multi_node == True,),  # noqa: E712
+        guidance=("G4.4",),
+        thresholds=("rel-gpu-share",),
+        because=(
+            "Of the interruptions of Llama 3, {limit_rel_gpu_share_gpu_percent} % came from GPUs and their memory and "
+            "{limit_rel_gpu_share_network_percent} % from switches and cables: ask for both rates, and for parts returned apart from jobs "
+            "interrupted."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask=(
+                "How many GPUs, adapters, drives and supplies of {node} are replaced per year, and how many job interruptions does that "
+                "leave out?"
+            ),
+            good_answer="rates per part from the field, with the number of nodes and months that they rest on",
+        ),
+    ),
+    Rule(
+        id="reliability.checkpoint_interval",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.multi_node == True,),  # noqa: E712
+        guidance=("G1b.3", "G3s.3"),
+        thresholds=("sto-ckpt-interval",),
+        because=(
+            "With an interruption every {mtbf_h}, a checkpoint every {checkpoint_interval_s} that stops the training for "
+            "{checkpoint_pause_s} "
+            "loses {lost_s} of work per failure, less than the restart of {restart_s}."
+        ),
+        decides=("reliability.checkpoint_interval", "{checkpoint_interval_s}, {checkpoint_mode}"),
+    ),
+    Rule(
+        id="reliability.deadline_at_risk",
+        stage=_STAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(
+            F.run_known == True,  # noqa: E712
+            F.deadline_given == True,  # noqa: E712
+            F.run_low_days <= F.deadline_days,
+            F.run_high_days > F.deadline_days,
+        ),
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100",),
+        because=(
+            "With about {interruptions} interruptions the run takes {run_days}, between {run_low_days} and {run_high_days}: the deadline "
+            "of "
+            "{deadline_days} holds only if things go well."
+        ),
+        fix=(Fix("scale.deadline", "allow {run_high_days}", "{run_high_days}"), _NODES),
+    ),
+    Rule(
+        id="reliability.deadline_holds",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.run_known == True, F.deadline_given == True, F.run_high_days <= F.deadline_days),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100",),
+        because=(
+            "Even at the slow end, with failures, the run takes {run_high_days}, within the deadline of {deadline_days}; {run_days} are "
+            "expected."
+        ),
+        decides=("reliability.run_time", "{run_days}"),
+    ),
+    Rule(
+        id="reliability.deadline_missed",
+        stage=_STAGE,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.run_known == True, F.deadline_given == True, F.run_low_days > F.deadline_days),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100",),
+        because=(
+            "With failures the run takes {run_days}, at best {run_low_days}; the deadline is {deadline_days} and cannot be met with "
+            "{nodes} "
+            "node(s)."
+        ),
+        fix=(_DEADLINE, _NODES),
+    ),
+    Rule(
+        id="reliability.goodput_low",
+        stage=_STAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.goodput_percent < GOODPUT_OF_LARGE_RUNS,),
+        guidance=("G1b.3",),
+        thresholds=("rel-auto-retry",),
+        because=(
+            "Only {goodput_percent} of the time makes progress: an interruption every {mtbf_h}, each with a restart of {restart_s}. Llama "
+            "3 "
+            "kept more than 90 % on 16,384 GPUs; hot spares and checkpoints in memory shorten the restart."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How soon after a failure of one of {nodes} nodes does a job train again, without anybody being called?",
+            good_answer="within a minute or two, by spares that stand ready in the job",
+        ),
+    ),
+    Rule(
+        id="reliability.lemon_nodes",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.nodes >= OPERATED_NODES,),
+        guidance=("G4.4",),
+        thresholds=("rel-lemon",),
+        because=(
+            "A few bad nodes make most failures ({limit_rel_lemon_bad_nodes} of {limit_rel_lemon_nodes} in a published cluster): nodes are "
+            "checked before each job, and one that fails again and again is taken out by itself."
+        ),
+        decides=("reliability.health_checks", "automatic, with exclusion of bad nodes"),
+    ),
+    Rule(
+        id="reliability.rack_fails_whole",
+        stage=_STAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.is_rack == True,),  # noqa: E712
+        guidance=("G1b.3",),
+        because=(
+            "A fault of a switch tray or the backplane stops all {gpus_per_rack} GPUs of the rack, not eight. Plan jobs that leave a tray "
+            "or "
+            "two idle, or a spare rack."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How long does a rack of {gpus_per_rack} GPUs stand still for a compute tray, a switch tray and the backplane?",
+            good_answer="hours, not days: 1 to 4 h for a tray, 8 to 24 h for the backplane, with parts on site",
+        ),
+    ),
+    Rule(
+        id="reliability.rate",
+        stage=_STAGE,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.STRONG,
+        when=(F.rate_is_assumed == False,),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100", "rel-mtbf-scale"),
+        because=(
+            "A job on {gpus} GPUs is interrupted every {mtbf_h} (between {mtbf_low_h} and {mtbf_high_h}), by {rate_basis}; "
+            "{goodput_percent} of the time makes progress."
+        ),
+    ),
+    Rule(
+        id="reliability.rate_unpublished",
+        stage=_STAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.rate_is_assumed == True,),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100", "rel-mtbf-scale"),
+        because=(
+            "No failure rate of {gpu} is published; the design counts with {rate_basis}: an interruption every {mtbf_h}, between "
+            "{mtbf_low_h} "
+            "and {mtbf_high_h}."
+        ),
+        ask=Ask(
+            to="GPU vendor",
+            ask="How often do jobs on {gpus} {gpu} fail for reasons of hardware, counted in the field?",
+            good_answer="every {mtbf_h} or less often",
+        ),
+    ),
+    Rule(
+        id="reliability.replacement",
+        stage=_STAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.gpus > 0,),
+        guidance=("G4.4",),
+        thresholds=("rel-gpu-swap-question",),
+        because="The design counts with {repair_days} until a failed node is back; each further day adds spares or idle time.",
+        ask=Ask(
+            to="server vendor",
+            ask="How is a failed GPU of {node} replaced, in what time is it guaranteed, and does another one come back, shown by its UUID?",
+            good_answer=(
+                "within {repair_days}, parts for the first failures on site, proof by UUID; no advance payment, no return before "
+                "replacement"
+            ),
+        ),
+    ),
+    Rule(
+        id="reliability.restart",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.nodes >= OPERATED_NODES,),
+        guidance=("G4.4",),
+        thresholds=("rel-auto-retry", "rel-watchdog-node"),
+        because=(
+            "Jobs restart by themselves: {limit_rel_auto_retry_automatic_percent} % of such restarts succeeded where "
+            "{limit_rel_auto_retry_manual_percent} % by hand did, after {limit_rel_auto_retry_median_minutes} minutes. The watchdog runs "
+            "on "
+            "{limit_rel_watchdog_node} CPU node of its own."
+        ),
+        decides=("reliability.restart", "automatic, within {restart_s}"),
+    ),
+    Rule(
+        id="reliability.spares",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.spare_nodes > 0,),
+        guidance=("G4.4",),
+        thresholds=("rel-spares",),
+        because=(
+            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each); {spare_nodes} spares suffice in 99 % of the time. "
+            "They are {spare_percent} of the nodes; operators keep {limit_rel_spares_low} to {limit_rel_spares_high} %."
+        ),
+        decides=("reliability.spare_nodes", "{spare_nodes}"),
+    ),
+    Rule(
+        id="reliability.spares_below_rule",
+        stage=_STAGE,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.spare_nodes > 0, F.spare_percent < limit("rel-spares", "low")),
+        guidance=("G4.4",),
+        thresholds=("rel-spares",),
+        because=(
+            "{spare_nodes} spares are {spare_percent} of {nodes} nodes, below the {limit_rel_spares_low} % that operators keep. They "
+            "suffice "
+            "only if failed nodes are back within {repair_days}."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Within how many days is a failed node repaired or replaced, and what do you pay for each day beyond?",
+            good_answer="{repair_days} at most, with a penalty",
+        ),
+    ),
+)
