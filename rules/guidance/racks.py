@@ -18,7 +18,7 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because=(
-            "One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg on its way in."
+            "One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg."
         ),
         ask=Ask(
             to="datacenter",

@@ -29,6 +29,12 @@ COST_SHARES = "capital-gb200-rack"
 LEFT_OUT = ("support", "installation", "spares", "staff", "colocation or building", "taxes and duties", "financing")
 """What no total includes, since no sourced figure is in the catalog or it depends on the person's contracts."""
 SECONDS_PER_HOUR = 3600.0
+COVERED = "included in the servers' price"
+
+THRESHOLDS_IN_FORMULAS = {
+    "cost-bom-sum": "rules.sizing.cost.purchase_of",
+}
+"""Thresholds of stage money that formulas apply instead of rules: sums are always added up again, never copied."""
 MILLION = 1e6
 
 
@@ -104,7 +110,7 @@ def _priced(line: BomLine, candidate: Candidate, server: Quote | None, catalog: 
     if line.item == candidate.node.id:
         return _with(line, server)
     if server is not None and server.covers_network and _is_network(line, catalog):
-        return replace(line, note="included in the servers' price")
+        return replace(line, note=COVERED)
     return _with(line, quote_of(line.item, catalog))
 
 
@@ -136,8 +142,29 @@ def _missing(lines: Iterable[BomLine], server: Quote | None) -> tuple[str, ...]:
     return tuple(
         f"{line.quantity:,} × {line.name}"
         for line in lines
-        if line.unit_low is None and not (covered and line.note == "included in the servers' price") and line.quantity > 0
+        if line.unit_low is None and not (covered and line.note == COVERED) and line.quantity > 0
     )
+
+
+def energy_per_gpu_hour_kwh(candidate: Candidate) -> float:
+    """Return kWh per GPU-hour, cooling and losses included; 0 where the power is not known.
+
+    To compare: BLOOM's training took 433 MWh for 1.083 million hours of A100, 0.40 kWh each (GENCI).
+    """
+    facility = candidate.facility
+    if facility is None or candidate.gpus < 1:
+        return 0.0
+    return magnitude(facility.energy_per_year, "kWh") / (HOURS_PER_YEAR * candidate.gpus)
+
+
+def run_gpu_hours(candidate: Candidate, context: Context) -> float:
+    """Return the GPU-hours of the whole run: its time with failures where that was estimated, else at the step's speed; 0 if unknown."""
+    reliability = candidate.reliability
+    if reliability is not None and reliability.run_time is not None:
+        return magnitude(reliability.run_time.expected, "hour") * candidate.gpus
+    if candidate.choice is None or candidate.choice.step.units_per_second <= 0 or context.workload.units_total <= 0:
+        return 0.0
+    return context.workload.units_total / candidate.choice.step.units_per_second / SECONDS_PER_HOUR * candidate.gpus
 
 
 def _energy(facility: FacilityDesign | None, answers: Answers, catalog: Catalog) -> Range | None:

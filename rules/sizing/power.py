@@ -20,9 +20,8 @@ from rules.sizing.results import Range
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from pint import Quantity
-
     from catalogs import Catalog
+    from catalogs.quantities import Quantity
     from catalogs.schema import Gpu, Node, Pdu
     from rules.answers import Answers
     from rules.sizing.results import FabricDesign, FabricNetwork

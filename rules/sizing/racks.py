@@ -10,9 +10,8 @@ from catalogs.quantities import magnitude, quantity
 from rules.sizing.results import RackPlan
 
 if TYPE_CHECKING:
-    from pint import Quantity
-
     from catalogs import Catalog
+    from catalogs.quantities import Quantity
     from catalogs.schema import Node
     from rules.sizing.results import FabricDesign, StorageDesign
 
