@@ -26,14 +26,14 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-opt", "rel-mtbf-scale"),
         because=(
-            "Jobs of this size were seen to fail more often than rates per node say: plan for {mtbf_low_h} between interruptions, not "
+            "Jobs of this size were seen to fail more often than rates per node say: plan for {mtbf_low} between interruptions, not "
             "only for "
-            "{mtbf_h}. OPT lost {limit_rel_opt} of 128 hosts a day."
+            "{mtbf}. OPT lost {limit_rel_opt} of 128 hosts a day."
         ),
         ask=Ask(
             to="server vendor",
             ask="How many interruptions per 1,000 node-days did your customers' jobs on {node} see, in the first and in later months?",
-            good_answer="a counted number that gives {mtbf_h} or more for a job on {gpus} GPUs",
+            good_answer="a counted number that gives {mtbf} or more for a job on {gpus} GPUs",
         ),
     ),
     Rule(
@@ -67,8 +67,8 @@ RULES: tuple[Rule, ...] = (
         guidance=("G4.4",),
         thresholds=("rel-gpu-share",),
         because=(
-            "Of the interruptions of Llama 3, {limit_rel_gpu_share_gpu_percent} % came from GPUs and their memory and "
-            "{limit_rel_gpu_share_network_percent} % from switches and cables: ask for both rates, and for parts returned apart from jobs "
+            "Of the interruptions of Llama 3, {limit_rel_gpu_share_gpu_percent} came from GPUs and their memory and "
+            "{limit_rel_gpu_share_network_percent} from switches and cables: ask for both rates, and for parts returned apart from jobs "
             "interrupted."
         ),
         ask=Ask(
@@ -89,11 +89,11 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3", "G3s.3"),
         thresholds=("sto-ckpt-interval",),
         because=(
-            "With an interruption every {mtbf_h}, a checkpoint every {checkpoint_interval_s} that stops the training for "
-            "{checkpoint_pause_s} "
-            "loses {lost_s} of work per failure, less than the restart of {restart_s}."
+            "With an interruption every {mtbf}, a checkpoint every {checkpoint_interval} that stops the training for "
+            "{checkpoint_pause} "
+            "loses {lost} of work per failure, beside the restart of {restart}."
         ),
-        decides=("reliability.checkpoint_interval", "{checkpoint_interval_s}, {checkpoint_mode}"),
+        decides=("reliability.checkpoint_interval", "{checkpoint_interval}, {checkpoint_mode}"),
     ),
     Rule(
         id="reliability.deadline_at_risk",
@@ -153,7 +153,7 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-auto-retry",),
         because=(
-            "Only {goodput_percent} of the time makes progress: an interruption every {mtbf_h}, each with a restart of {restart_s}. Llama "
+            "Only {goodput_percent} of the time makes progress: an interruption every {mtbf}, each with a restart of {restart}. Llama "
             "3 "
             "kept more than 90 % on 16,384 GPUs; hot spares and checkpoints in memory shorten the restart."
         ),
@@ -204,7 +204,7 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100", "rel-mtbf-scale"),
         because=(
-            "A job on {gpus} GPUs is interrupted every {mtbf_h} (between {mtbf_low_h} and {mtbf_high_h}), by {rate_basis}; "
+            "A job on {gpus} GPUs is interrupted every {mtbf} (between {mtbf_low} and {mtbf_high}), by {rate_basis}; "
             "{goodput_percent} of the time makes progress."
         ),
     ),
@@ -217,14 +217,14 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100", "rel-mtbf-scale"),
         because=(
-            "No failure rate of {gpu} is published; the design counts with {rate_basis}: an interruption every {mtbf_h}, between "
-            "{mtbf_low_h} "
-            "and {mtbf_high_h}."
+            "No failure rate of {gpu} is published; the design counts with {rate_basis}: an interruption every {mtbf}, between "
+            "{mtbf_low} "
+            "and {mtbf_high}."
         ),
         ask=Ask(
             to="GPU vendor",
             ask="How often do jobs on {gpus} {gpu} fail for reasons of hardware, counted in the field?",
-            good_answer="every {mtbf_h} or less often",
+            good_answer="every {mtbf} or less often",
         ),
     ),
     Rule(
@@ -254,12 +254,12 @@ RULES: tuple[Rule, ...] = (
         guidance=("G4.4",),
         thresholds=("rel-auto-retry", "rel-watchdog-node"),
         because=(
-            "Jobs restart by themselves: {limit_rel_auto_retry_automatic_percent} % of such restarts succeeded where "
-            "{limit_rel_auto_retry_manual_percent} % by hand did, after {limit_rel_auto_retry_median_minutes} minutes. The watchdog runs "
+            "Jobs restart by themselves: {limit_rel_auto_retry_automatic_percent} of such restarts succeeded where "
+            "{limit_rel_auto_retry_manual_percent} by hand did, after {limit_rel_auto_retry_median_minutes} minutes. The watchdog runs "
             "on "
             "{limit_rel_watchdog_node} CPU node of its own."
         ),
-        decides=("reliability.restart", "automatic, within {restart_s}"),
+        decides=("reliability.restart", "automatic, within {restart}"),
     ),
     Rule(
         id="reliability.spares",
@@ -270,7 +270,8 @@ RULES: tuple[Rule, ...] = (
         guidance=("G4.4",),
         thresholds=("rel-spares",),
         because=(
-            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each); {spare_nodes} spares suffice in 99 % of the time. "
+            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each); {spare_nodes} spares suffice in 99 % of the "
+            "time. "
             "They are {spare_percent} of the nodes; operators keep {limit_rel_spares_low} to {limit_rel_spares_high} %."
         ),
         decides=("reliability.spare_nodes", "{spare_nodes}"),

@@ -349,7 +349,7 @@ RULES: tuple[Rule, ...] = (
         stage=Stage.SOFTWARE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.multi_node == True, F.network_fast == False, F.state_fits_node == False, F.has_plan == True),  # noqa: E712
+        when=(F.network_gbps > 0, F.network_fast == False, F.state_fits_node == False, F.has_plan == True),  # noqa: E712
         guidance=("G1e.3",),
         thresholds=("sw-slow-inter",),
         because="With {network_gbps} per GPU between nodes, pipeline and tensor parallelism with ZeRO-1 move less than full sharding.",

@@ -41,11 +41,11 @@ STORAGE_RULES: tuple[Rule, ...] = (
         thresholds=("sto-ckpt-bw", "sto-global-ckpt-cap", "sto-ckpt-14"),
         because=(
             "Stopping for each checkpoint of {checkpoint_gb} would need {write_synchronous_gb_per_s} to stay under "
-            "{limit_sto_ckpt_bw_stall_share_high_percent} % of the run; written in the background it needs {write_needed_gb_per_s} and "
+            "{limit_sto_ckpt_bw_stall_share_high_percent} of the run; written in the background it needs {write_needed_gb_per_s} and "
             "stops the "
-            "training for {checkpoint_pause_s}. No run needs more than {limit_sto_global_ckpt_cap} TB/s."
+            "training for {checkpoint_pause}. No run needs more than {limit_sto_global_ckpt_cap} TB/s."
         ),
-        decides=("storage.checkpoint_mode", "asynchronous, every {checkpoint_interval_h}"),
+        decides=("storage.checkpoint_mode", "asynchronous, every {checkpoint_interval}"),
     ),
     Rule(
         id="storage_cpu.checkpoint_stop",
@@ -56,11 +56,11 @@ STORAGE_RULES: tuple[Rule, ...] = (
         guidance=("G3s.3",),
         thresholds=("sto-ckpt-bw",),
         because=(
-            "A checkpoint of {checkpoint_gb} is small: stopping {checkpoint_pause_s} for it every {checkpoint_interval_h} costs "
+            "A checkpoint of {checkpoint_gb} is small: stopping {checkpoint_pause} for it every {checkpoint_interval} costs "
             "{stall_percent} "
-            "of the run, under {limit_sto_ckpt_bw_stall_share_high_percent} %, and is simpler than writing in the background."
+            "of the run, under {limit_sto_ckpt_bw_stall_share_high_percent}, and is simpler than writing in the background."
         ),
-        decides=("storage.checkpoint_mode", "synchronous, every {checkpoint_interval_h}"),
+        decides=("storage.checkpoint_mode", "synchronous, every {checkpoint_interval}"),
     ),
     Rule(
         id="storage_cpu.gpudirect_storage",
@@ -170,7 +170,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         stage=_STORAGE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.workload == "vision",),
+        when=(F.has_plan == True, F.workload == "vision"),  # noqa: E712
         guidance=("G3s.3", "G7.2"),
         thresholds=("sto-per-gpu",),
         because=(
@@ -185,7 +185,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         stage=_STORAGE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.workload == "recommendation",),
+        when=(F.has_plan == True, F.workload == "recommendation"),  # noqa: E712
         guidance=("G3s.3", "G7.3"),
         because=(
             "Click records are small but many: the training reads {dataset_read_gb_per_s} one after another, once. NVIDIA's reference for "
@@ -204,7 +204,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         thresholds=("sto-tokens",),
         because=(
             "Tokens take up to {limit_sto_tokens} bytes, so the training reads only {dataset_read_gb_per_s}; reading a checkpoint after a "
-            "failure asks for more, {restore_read_gb_per_s}."
+            "failure asks for {restore_read_gb_per_s}."
         ),
         decides=("storage.dataset_reads", "{dataset_read_gb_per_s}"),
     ),
@@ -321,7 +321,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         guidance=("G3s.3", "G4.5"),
         thresholds=("sto-ckpt-bw", "sto-ckpt-interval"),
         because=(
-            "{system_units} × {system} write {write_offered_gb_per_s}, so a checkpoint of {checkpoint_gb} takes {checkpoint_write_s}; "
+            "{system_units} × {system} write {write_offered_gb_per_s}, so a checkpoint of {checkpoint_gb} takes {checkpoint_write}; "
             "{write_needed_gb_per_s} are needed."
         ),
         decides=("storage.checkpoint_writes", "{write_offered_gb_per_s}"),

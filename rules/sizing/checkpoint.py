@@ -10,6 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import format_number
 from rules.sizing.lookup import threshold_number
 
 if TYPE_CHECKING:
@@ -51,6 +52,14 @@ class CheckpointPlan:
     def lost(self) -> float:
         """Return the seconds of work that an average failure throws away: half an interval, and a background write."""
         return self.interval / 2 + (self.write if self.mode == "asynchronous" else 0.0)
+
+
+def in_words(seconds: float) -> str:
+    """Return a time as people say it, with three digits: "14 ms", "12.7 s", "7.42 min", "3.09 h", "264 days"."""
+    for most, scale, unit in ((1.0, 1e-3, "ms"), (120.0, 1.0, "s"), (5400.0, 60.0, "min"), (172_800.0, 3600.0, "h")):
+        if seconds < most:
+            return f"{format_number(seconds / scale, 3)} {unit}"
+    return f"{format_number(seconds / 86_400.0, 3)} days"
 
 
 def young_interval(pause_s: float, mtbf_s: float) -> float:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rules.sizing.results import Workload
 
 GB, TB = 1e9, 1e12
+WEIGHT_BYTES = 2.0
+"""Bytes of a 16-bit weight: what is loaded of a frozen model beside the adapters' checkpoint."""
 CHECKPOINTS_KEPT = 10
 """Full checkpoints kept on shared storage, assumed: enough to go back behind a loss spike; a benchmark run of MLPerf writes as many."""
 USER_BYTES = 0.2 * TB
@@ -110,7 +112,8 @@ def storage_needs(
     each = bytes_per_unit(workload)
     reference_read, reference_write = reference_rates(workload.data_kind, gpus, catalog)
     stream = units_per_second * each if each is not None else reference_read
-    restore = checkpoints.size_bytes / restore_s
+    frozen = (workload.parameters.total - workload.trainable_parameters) * WEIGHT_BYTES if workload.unit == "token" else 0.0
+    restore = (checkpoints.size_bytes + max(0.0, frozen)) / restore_s
     dataset = dataset_bytes(workload)
     reserve = threshold_number(catalog.thresholds, "sto-lustre-80")
     keep_local = threshold_number(catalog.thresholds, "sto-keep-two")

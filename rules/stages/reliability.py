@@ -10,6 +10,7 @@ from catalogs.schema import Kind
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.reliability import RULES
+from rules.sizing.checkpoint import in_words
 from rules.sizing.reliability import (
     REPAIR_DAYS,
     SECONDS_PER_DAY,
@@ -48,18 +49,20 @@ FACTS: tuple[FactField, ...] = (
     FactField("gpus_per_rack", "GPUs of the pre-integrated rack, 0 for servers"),
     FactField("mtbf_low_h", "mean time between job interruptions, lower end"),
     FactField("mtbf_h", "mean time between job interruptions"),
-    FactField("mtbf_high_h", "mean time between job interruptions, upper end"),
+    FactField("mtbf_low", "the lower end in words"),
+    FactField("mtbf", "the expected one in words"),
+    FactField("mtbf_high", "the upper end in words"),
     FactField("rate_basis", "whose interruptions the rate was counted on"),
     FactField("rate_is_assumed", "whether no rate of this GPU is published"),
     FactField("interruptions", "interruptions expected over the run, 0 where its length is unknown"),
     FactField("goodput_low_percent", "share of time that makes progress, lower end"),
     FactField("goodput_percent", "share of time that makes progress"),
     FactField("goodput_high_percent", "share of time that makes progress, upper end"),
-    FactField("restart_s", "time from a failure to training again"),
-    FactField("lost_s", "work that an average failure throws away"),
-    FactField("checkpoint_interval_s", "time between checkpoints"),
+    FactField("restart", "time from a failure to training again, in words"),
+    FactField("lost", "work that an average failure throws away, in words"),
+    FactField("checkpoint_interval", "time between checkpoints, in words"),
     FactField("checkpoint_mode", "synchronous or asynchronous"),
-    FactField("checkpoint_pause_s", "time for which a checkpoint stops the training"),
+    FactField("checkpoint_pause", "time for which a checkpoint stops the training, in words"),
     FactField("spare_nodes", "spare nodes"),
     FactField("spare_percent", "spare nodes over nodes"),
     FactField("nodes_out", "nodes out for repair at a time, on average"),
@@ -129,15 +132,17 @@ def _goodput_facts(goodput: Goodput) -> dict[str, Scalar]:
     return {
         "mtbf_low_h": goodput.mtbf_low / SECONDS_PER_HOUR,
         "mtbf_h": goodput.mtbf / SECONDS_PER_HOUR,
-        "mtbf_high_h": goodput.mtbf_high / SECONDS_PER_HOUR,
+        "mtbf_low": in_words(goodput.mtbf_low),
+        "mtbf": in_words(goodput.mtbf),
+        "mtbf_high": in_words(goodput.mtbf_high),
         "goodput_low_percent": 100.0 * goodput.low,
         "goodput_percent": 100.0 * goodput.expected,
         "goodput_high_percent": 100.0 * goodput.high,
-        "restart_s": goodput.restart,
-        "lost_s": plan.lost,
-        "checkpoint_interval_s": plan.interval,
+        "restart": in_words(goodput.restart),
+        "lost": in_words(plan.lost),
+        "checkpoint_interval": in_words(plan.interval),
         "checkpoint_mode": plan.mode,
-        "checkpoint_pause_s": plan.pause,
+        "checkpoint_pause": in_words(plan.pause),
     }
 
 
@@ -161,7 +166,7 @@ def _estimate(
 ) -> ReliabilityEstimate:
     notes = [
         f"interruptions of the job as counted on {rate.basis}; a replacement rate of parts is another number",
-        f"checkpoints {goodput.checkpoints.mode}, every {goodput.checkpoints.interval:,.0f} s",
+        f"checkpoints {goodput.checkpoints.mode}, every {in_words(goodput.checkpoints.interval)}",
     ]
     if spares:
         notes.append(f"spares suffice in 99 % of the time when a failed node is back after {REPAIR_DAYS:g} days")

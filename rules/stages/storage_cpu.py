@@ -10,6 +10,7 @@ from catalogs.quantities import format_quantity, quantity
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
+from rules.sizing.checkpoint import in_words
 from rules.sizing.host import HostNeeds, host_design, host_needs
 from rules.sizing.reliability import Goodput, goodput_of
 from rules.sizing.results import BomLine, StorageDesign
@@ -41,7 +42,6 @@ KINDS = {
     "object_store": "an object store",
     "both": "a parallel file system and an object store",
 }
-SECONDS_PER_HOUR = 3600.0
 BITS_PER_BYTE = 8.0
 
 FACTS: tuple[FactField, ...] = (
@@ -71,9 +71,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("write_offered_gb_per_s", "write rate of the chosen system, 0 where unknown"),
     FactField("checkpoint_gb", "size of a full checkpoint"),
     FactField("checkpoint_mode", "synchronous or asynchronous"),
-    FactField("checkpoint_interval_h", "time between checkpoints"),
-    FactField("checkpoint_pause_s", "time for which a checkpoint stops the training"),
-    FactField("checkpoint_write_s", "time to write a checkpoint"),
+    FactField("checkpoint_interval", "time between checkpoints, in words"),
+    FactField("checkpoint_pause", "time for which a checkpoint stops the training, in words"),
+    FactField("checkpoint_write", "time to write a checkpoint, in words"),
     FactField("stall_percent", "share of time that checkpoints stop the training"),
     FactField("capacity_needed_tb", "usable capacity needed with reserve"),
     FactField("capacity_offered_tb", "usable capacity of the chosen system, 0 where unknown"),
@@ -256,9 +256,9 @@ def _checkpoint_facts(sized: Assessed) -> dict[str, Scalar]:
     return {
         "checkpoint_gb": plan.size_bytes / GB,
         "checkpoint_mode": plan.mode,
-        "checkpoint_interval_h": plan.interval / SECONDS_PER_HOUR,
-        "checkpoint_pause_s": plan.pause,
-        "checkpoint_write_s": plan.write,
+        "checkpoint_interval": in_words(plan.interval),
+        "checkpoint_pause": in_words(plan.pause),
+        "checkpoint_write": in_words(plan.write),
         "stall_percent": 100.0 * plan.stall_share,
         "write_synchronous_gb_per_s": plan.needed_synchronous / GB,
     }
