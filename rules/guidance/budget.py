@@ -100,14 +100,14 @@ BUDGET_RULES: tuple[Rule, ...] = (
             F.price_known == True,
             F.run_known == True,
             F.run_share_percent >= limit("cost-utilization"),
-            F.years >= limit("cost-buy-vs-rent", "low"),
+            F.ownership_years >= limit("cost-buy-vs-rent", "low"),
         ),
         guidance=("G7.5",),
         thresholds=("cost-utilization", "cost-buy-vs-rent"),
         decides=("cost.buy_or_rent", "buy"),
         because=(
-            "The run fills {run_share_percent} of {years}; above {limit_cost_utilization} % of sustained use over "
-            "{limit_cost_utilization_years} years buying tends to win over renting, with people, spares and a hall of one's own. A "
+            "The run fills {run_share_percent} of {ownership_years}; above {limit_cost_utilization} % of sustained use over "
+            "{limit_cost_utilization_years} buying tends to win over renting, with people, spares and a hall of one's own. A "
             "GPU-hour costs {per_gpu_hour}."
         ),
     ),
@@ -120,8 +120,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         decides=("cost.ownership", "{ownership_usd}"),
         because=(
-            "The objective is the lowest cost: owning it for {years} costs {ownership_usd}, {per_gpu_hour} and {per_million} per "
-            "million {unit_word}."
+            "The objective is the lowest cost: owning {unit_count} × {node} for {ownership_years} costs {ownership_usd}, {per_gpu_hour}."
         ),
     ),
     Rule(
@@ -143,7 +142,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         thresholds=("cost-utilization", "cost-buy-vs-rent"),
         because=(
-            "The run fills {run_share_percent} of the {years} of ownership; below {limit_cost_utilization} % renting tends to win. "
+            "The run fills {run_share_percent} of the {ownership_years} of ownership; below {limit_cost_utilization} % renting tends to win. "
             "Clouds ask {rent_low_usd} to {rent_high_usd} per GPU-hour, at least {rent_run_low_usd} for the run."
         ),
         ask=Ask(
@@ -162,11 +161,11 @@ BUDGET_RULES: tuple[Rule, ...] = (
         thresholds=("cost-cluster-3y",),
         because=(
             "{limit_cost_cluster_3y_nodes} rented nodes cost {limit_cost_cluster_3y_low} to {limit_cost_cluster_3y_high} million "
-            "USD over {limit_cost_cluster_3y_years} years; this design has {node_count}."
+            "USD over {limit_cost_cluster_3y_years}; this design has {node_count}."
         ),
         ask=Ask(
             to="cloud provider",
-            ask="What do {node_count} nodes of {gpu_name} cost for {years}, network and storage included?",
+            ask="What do {node_count} nodes of {gpu_name} cost for {ownership_years}, network and storage included?",
             good_answer=(
                 "within {limit_cost_cluster_3y_low} to {limit_cost_cluster_3y_high} million USD for {limit_cost_cluster_3y_nodes} "
                 "nodes and three years"
@@ -184,7 +183,8 @@ BUDGET_RULES: tuple[Rule, ...] = (
         decides=("cost.run", "{run_usd}"),
         because=(
             "The run takes {run_gpu_hours} GPU-hours, {limit_cost_flops} FLOP per parameter and token "
-            "({limit_cost_flops_full_recompute} with full recompute) at the sustained rate; at {per_gpu_hour} that is {run_usd}."
+            "({limit_cost_flops_full_recompute} with full recompute) at the sustained rate; at {per_gpu_hour} that is {run_usd}, or "
+            "{per_million}."
         ),
     ),
 )

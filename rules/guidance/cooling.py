@@ -33,7 +33,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         because=(
             "A rack gives {rack_air_kw} of heat to the air. Sources disagree on what air takes: {limit_pow_air_limit_warn} kW is "
             "comfortable, four air-cooled DGX H100 come to {limit_pow_air_limit_reference} kW, NVIDIA's B300 racks to "
-            "{limit_pow_node_b300_rack_kw} kW in special rooms."
+            "{limit_pow_node_b300_rack_kw} in special rooms."
         ),
         fix=(Fix("facility.rack_power", "spread the nodes over more racks", "30 kW"), MORE_LIQUID),
         ask=Ask(
@@ -48,26 +48,12 @@ COOLING_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.power_known == True, F.cooling_known == True, F.cooling_matches == True),
+        when=(F.power_known == True, F.cooling_matches == True),
         guidance=("G1f.2", "G4.6"),
         decides=("facility.cooling", "{cooling_words}"),
         because=(
             "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}) leave with "
             "{airflow_cfm} of air and coolant: {water_flow}."
-        ),
-    ),
-    Rule(
-        id="power.cooling_unstated",
-        stage=Stage.POWER,
-        kind=Kind.QUESTION,
-        strength=Strength.STRONG,
-        when=(F.cooling_known == False,),
-        guidance=("G1f.2", "G5.7"),
-        because="How one {node} is cooled is not stated, so it is taken as air-cooled.",
-        ask=Ask(
-            to="server vendor",
-            ask="Is the {node} cooled by air or by liquid, and what share of its heat goes to the room?",
-            good_answer="air, or a share in percent",
         ),
     ),
     Rule(

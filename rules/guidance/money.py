@@ -54,7 +54,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         ask=Ask(
             to="server vendor",
             ask="Until when are spare parts, firmware and support of the {node} guaranteed?",
-            good_answer="for the {years} of use, in writing",
+            good_answer="for the {ownership_years} of use, in writing",
         ),
     ),
     Rule(
@@ -124,7 +124,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         thresholds=("cost-tco-cover",),
         because=(
-            "Purchase and energy over {years} are {ownership_usd}; left out are {left_out}. In one report GPU hardware was "
+            "Purchase and energy over {ownership_years} are {ownership_usd}; left out are {left_out}. In one report GPU hardware was "
             "{limit_cost_tco_cover} % of five years' cost."
         ),
     ),
@@ -151,7 +151,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         when=(F.price_known == True, F.has_dated_price == True, F.price_age_months > STALE_MONTHS),
         guidance=("G7.5",),
         because=(
-            "The oldest price used ({oldest_price}) is {price_age_months} months older than the newest in the catalog; since the "
+            "The oldest price used ({oldest_price}) is up to {price_age_months} months older than the newest in the catalog; since the "
             "memory shortage prices older than a quarter do not hold."
         ),
         ask=Ask(

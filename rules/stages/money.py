@@ -56,7 +56,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("missing_count", "how many kinds of parts that are"),
     FactField("missing", "which, as text"),
     FactField("left_out", "what no total includes"),
-    FactField("years", "years of ownership"),
+    FactField("ownership_years", "years of ownership"),
     FactField("energy_known", "whether the energy's cost is known"),
     FactField("energy_year_usd", "expected cost of a year's energy"),
     FactField("electricity_given", "whether the price of electricity was answered"),
@@ -78,7 +78,6 @@ FACTS: tuple[FactField, ...] = (
     FactField("product_status", "available, announced, end_of_life or unknown: the worse of node and GPU"),
     FactField("verified", "whether node and GPU were read at their source"),
     FactField("sequence_length", "tokens in a sequence, 1 for images and samples"),
-    FactField("unit_word", "what is trained on: tokens, images or samples"),
     FactField("language_model", "whether tokens are trained"),
 )
 
@@ -114,7 +113,6 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "product_status": status.value,
         "verified": node.verified and gpu.verified,
         "sequence_length": context.workload.sequence_length,
-        "unit_word": f"{context.workload.unit}s",
         "language_model": context.workload.unit == "token",
     }
 
@@ -176,7 +174,7 @@ def _age_facts(cost: CostEstimate, context: Context) -> dict[str, Scalar]:
 def _ownership_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
     price = electricity_price(context.answers, context.catalog)
     return {
-        "years": cost.years,
+        "ownership_years": cost.years,
         "energy_known": cost.energy_per_year is not None,
         "energy_year_usd": _usd(cost.energy_per_year.expected if cost.energy_per_year else None),
         "electricity_given": context.answers.given("budget.electricity_price"),
@@ -185,8 +183,10 @@ def _ownership_facts(cost: CostEstimate, candidate: Candidate, context: Context)
         "energy_per_gpu_hour": round(energy_per_gpu_hour_kwh(candidate), 4),
         "ownership_usd": _usd(cost.ownership.expected if cost.ownership else None),
         "per_gpu_hour_usd": magnitude(cost.per_gpu_hour.expected, "USD/hour") if cost.per_gpu_hour else 0.0,
-        "per_gpu_hour": _spread(cost.per_gpu_hour, "USD/hour") if cost.per_gpu_hour else "unknown",
-        "per_million": _spread(cost.per_million_units, "USD") if cost.per_million_units else "unknown",
+        "per_gpu_hour": _spread(cost.per_gpu_hour, "USD/hour", "USD per GPU-hour") if cost.per_gpu_hour else "an unknown amount",
+        "per_million": _spread(cost.per_million_units, "USD", f"USD per million {context.workload.unit}s")
+        if cost.per_million_units
+        else "unknown",
     }
 
 
@@ -211,9 +211,9 @@ def _usd(value: Quantity | None) -> float:
     return 0.0 if value is None else magnitude(value, "USD")
 
 
-def _spread(found: Range, unit: str) -> str:
+def _spread(found: Range, unit: str, label: str) -> str:
     low, expected, high = (f"{magnitude(end, unit):,.3g}" for end in (found.low, found.expected, found.high))
-    return f"{expected} {unit} ({low} to {high})"
+    return f"{expected} {label} ({low} to {high})"
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
