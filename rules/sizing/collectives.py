@@ -49,6 +49,9 @@ GB200 [Azure AI-benchmarking-guide; CoreWeave nccl-tests]. Elastic fabric adapte
 HOP_LATENCY_S = 5e-6
 """Growth of the floor per doubling of the domains: base latency of a network tree step [NVIDIA/nccl src/graph/tuning.cc]."""
 
+THRESHOLDS_IN_FORMULAS = {"ic-nvls-width": "rules.sizing.collectives.all_reduce_seconds"}
+"""Thresholds of the catalog that these formulas apply: id -> where."""
+
 ALL_REDUCE, ALL_GATHER, REDUCE_SCATTER, ALL_TO_ALL, POINT_TO_POINT = "all_reduce", "all_gather", "reduce_scatter", "all_to_all", "p2p"
 
 
