@@ -157,14 +157,15 @@ HOST_RULES: tuple[Rule, ...] = (
     Rule(
         id="storage_cpu.offload_memory",
         stage=_STORAGE,
-        kind=Kind.REJECT,
-        strength=Strength.HARD,
-        when=(F.offload == True, F.memory_known == True, F.offload_gb > F.memory_offered_gb),  # noqa: E712
-        guidance=("G3c.1",),
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.has_plan == False, F.memory_known == True, F.offload_gb > F.memory_offered_gb),  # noqa: E712
+        guidance=("G3c.1", "G1a.1"),
         thresholds=("ram-offload",),
         because=(
-            "Offloaded state takes {limit_ram_offload} bytes per parameter in host memory, {offload_gb} per node; the node has "
-            "{memory_offered_gb} and processes would be killed."
+            "Offload to host memory is no way out either: it takes {limit_ram_offload} bytes per trained parameter, {offload_gb} per "
+            "node, and "
+            "the node has {memory_offered_gb}; processes would be killed."
         ),
         fix=(
             Fix("own_server.memory", "put {offload_gb} or more into the node", "{offload_gb}"),

@@ -23,7 +23,10 @@ VISION_KINDS = ("image", "video")
 
 @dataclass(frozen=True)
 class HostNeeds:
-    """What a node of `gpus` GPUs needs of its host. Memory in bytes; `decode_cores` only where images are decoded on the CPU."""
+    """What a node of `gpus` GPUs needs of its host. Memory in bytes; `decode_cores` only where images are decoded on the CPU.
+
+    `offload` is what ZeRO-3 offload of the trained state would take, whether the plan offloads or not.
+    """
 
     gpus: int
     workers_per_gpu: int
@@ -83,7 +86,7 @@ def host_needs(
     decode = math.ceil(units_per_second_per_gpu * gpus / per_core) if vision and workload.unit == "image" else 0
     gpu_memory = gpu.memory.printed.to("GB") * GB * gpus
     floor = gpu_memory * threshold_number(catalog.thresholds, "ram-ge-vram")
-    offloaded = offload_memory(workload.trainable_parameters, catalog) / nodes if offload else 0.0
+    offloaded = offload_memory(workload.trainable_parameters, catalog) / nodes
     staging = staged_bytes / nodes
     return HostNeeds(
         gpus=gpus,
@@ -93,7 +96,7 @@ def host_needs(
         gpu_memory=gpu_memory,
         offload=offloaded,
         staging=staging,
-        memory=max(floor, offloaded, staging),
+        memory=max(floor, offloaded if offload else 0.0, staging),
         naive_load=naive_load_memory(workload.parameters.total, gpus),
     )
 

@@ -101,8 +101,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("memory_known", "whether the node's memory is known"),
     FactField("memory_offered_gb", "host memory of a node, 0 where unknown"),
     FactField("gpu_memory_gb", "GPU memory of a node"),
-    FactField("offload", "whether the plan keeps optimizer state in host memory"),
-    FactField("offload_gb", "host memory of a node that offload takes, 0 without"),
+    FactField("offload_gb", "host memory of a node that offload of the trained state would take"),
     FactField("naive_load_gb", "host memory of a node where every rank loads the whole model in fp32"),
 )
 
@@ -297,7 +296,6 @@ def _host_facts(needs: HostNeeds, design: HostDesign) -> dict[str, Scalar]:
         "memory_known": memory is not None,
         "memory_offered_gb": 0.0 if memory is None else float(memory.magnitude),
         "gpu_memory_gb": needs.gpu_memory / GB,
-        "offload": needs.offload > 0.0,
         "offload_gb": needs.offload / GB,
         "naive_load_gb": needs.naive_load / GB,
         "local_known": local is not None,

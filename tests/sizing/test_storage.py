@@ -1,0 +1,105 @@
+"""Storage needs and systems against published figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.answers import Answers
+from rules.sizing.checkpoint import plan_checkpoints
+from rules.sizing.storage import choose_system, nfs_rate, reference_rates, shared_storage, storage_needs
+from rules.sizing.workload import describe_workload
+
+GB, TB = 1e9, 1e12
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def needs(catalog, answers, nodes, gpus, rate, mtbf=50_000.0 * 3600):
+    workload = describe_workload(Answers.of(answers), catalog)
+    size = workload.checkpoint.to("byte").magnitude
+    plan = plan_checkpoints(size, gpus, mtbf / gpus, catalog)
+    return storage_needs(workload, catalog, nodes=nodes, gpus=gpus, units_per_second=rate, checkpoints=plan, restore_s=132.0)
+
+
+def test_text_is_never_bound_by_reads(catalog):
+    """75 million tokens a second on 100,000 GPUs read 150 to 300 MB/s in all."""
+    found = needs(catalog, {"model.preset": "llama-3.1-405b"}, 12_500, 100_000, 75e6)
+    assert 0.15 * GB <= found.dataset_read <= 0.3 * GB
+
+
+def test_images_are_read_as_mlperf_storage_measured(catalog):
+    """MLPerf Storage v1.0, ResNet-50: 181 MiB/s per H100 is about 1,650 images/s."""
+    found = needs(catalog, {"workload.kind": "vision", "model.preset": "resnet50"}, 1, 8, 8 * 1650.0)
+    assert found.dataset_read / 8 == pytest.approx(181 * 2**20, rel=0.06)
+
+
+def test_reference_of_a_superpod_unit(catalog):
+    """DGX SuperPOD H100: 256 GPUs get 15, 40 or 125 GB/s to read and 7, 20 or 62 GB/s to write."""
+    for kind, read, write in (("text", 15, 7), ("image", 40, 20), ("video", 125, 62)):
+        assert reference_rates(kind, 256, catalog) == (pytest.approx(read * GB, rel=0.01), pytest.approx(write * GB, rel=0.01))
+
+
+def test_a_quarter_more_capacity_than_needed(catalog):
+    """ML Engineering: 100 TB that must be writable are bought as 125 TB."""
+    answers = {"model.preset": "llama-3.1-8b", "data.size": "100 TB"}
+    found = needs(catalog, answers, 8, 64, 1e5)
+    checkpoints = 10 * describe_workload(Answers.of(answers), catalog).checkpoint.to("TB").magnitude
+    assert found.capacity / TB == pytest.approx(125 + 1.25 * checkpoints, rel=1e-6)
+
+
+def test_kinds_of_shared_storage(catalog):
+    small = needs(catalog, {"model.preset": "llama-3.1-8b"}, 2, 16, 1e5)
+    large = needs(catalog, {"model.preset": "llama-3.1-70b"}, 64, 512, 1e6)
+    petabytes = needs(catalog, {"model.preset": "llama-3.1-70b", "data.size": "5 PB"}, 64, 512, 1e6)
+    assert shared_storage("any", 1, small, catalog)[0] == "local"
+    assert shared_storage("any", 2, small, catalog)[0] == "nfs_server"
+    assert shared_storage("any", 64, large, catalog)[0] == "parallel_file_system"
+    assert shared_storage("any", 64, petabytes, catalog)[0] == "both"
+    assert shared_storage("object_store", 2, small, catalog) == ("object_store", "as asked for")
+
+
+def test_nfs_clients_reach_a_sixth_of_the_rate(catalog):
+    """arXiv:2605.09370: 16 to 22 % of a 100 Gb/s port, 12.5 GB/s."""
+    assert 1.9 * GB <= nfs_rate(catalog) <= 2.1 * GB
+
+
+def test_the_smallest_wekapod_has_eight_nodes(catalog):
+    """WEKApod Nitro datasheet: eight nodes, 568 GB/s read, 256 GB/s write, 484 TB, 6.4 kW, 8U."""
+    found = choose_system(needs(catalog, {"model.preset": "llama-3.1-70b"}, 16, 128, 1e6), "parallel_file_system", catalog)
+    assert (found.product, found.units) == ("weka-nitro-155", 8)
+    assert found.read == pytest.approx(568 * GB)
+    assert found.write == pytest.approx(256 * GB)
+    assert found.capacity == pytest.approx(484 * TB)
+    assert found.power_w == pytest.approx(6400)
+    assert found.height_u == pytest.approx(8)
+    assert found.binding == "smallest system sold"
+
+
+def test_capacity_can_bind_and_takes_the_larger_drives(catalog):
+    """968 TB fit in eight nodes with 15.36 TB drives, not with 7.68 TB drives."""
+    answers = {"model.preset": "llama-3.1-70b", "data.size": "700 TB"}
+    found = choose_system(needs(catalog, answers, 16, 128, 1e6), "parallel_file_system", catalog)
+    assert (found.product, found.units) == ("weka-nitro-175", 8)
+
+
+def test_a_named_maker_comes_first_and_its_unknown_write_rate_stays_unknown(catalog):
+    wanted = needs(catalog, {"model.preset": "llama-3.1-70b"}, 16, 128, 1e6)
+    found = choose_system(wanted, "parallel_file_system", catalog, ("NVIDIA", "DDN"))
+    assert found.product.startswith("ddn-")
+    assert found.write is None
+
+
+def test_values_of_a_planner_are_never_chosen_unasked(catalog):
+    """The only figures of Storage Scale System 6000 come from a planning tool, not from its maker."""
+    wanted = needs(catalog, {"model.preset": "llama-3.1-405b", "data.size": "9 PB"}, 1024, 8192, 1e6)
+    assert choose_system(wanted, "parallel_file_system", catalog).product != "ibm-storage-scale-6000"
+
+
+def test_frozen_weights_are_restored_too(catalog):
+    """A LoRA checkpoint is small, yet after a failure the 141 GB of a 70B model are loaded again."""
+    found = needs(catalog, {"workload.kind": "fine_tuning_lora", "model.preset": "llama-3.1-70b"}, 1, 8, 1e4)
+    assert found.restore_read * 132.0 / GB == pytest.approx(141, rel=0.1)
