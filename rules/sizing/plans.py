@@ -128,23 +128,36 @@ def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
     The answers may fix parts of the plan (`parallelism.*`). Plans that surely fit come before plans at risk. GPUs of several devices
     count each device as a rank. `exhaustive` looks at every divisor, in seconds instead of milliseconds.
     """
-    result = search(workload, hardware, gpus, answers, exhaustive=exhaustive)
+    choice = _choose(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
+    if choice is None or not hardware.assumed:
+        return choice
+    notes = (*choice.step.notes, *(f"assumed: {each}" for each in hardware.assumed))
+    return replace(choice, step=replace(choice.step, notes=notes))
+
+
+@lru_cache(maxsize=1024)
+def _choose(question: _Question) -> PlanChoice | None:
+    result = _search(question)
     if not result.found:
         return None
-    rated = [_rated(workload, hardware, each) for each in result.found]
-    plan, memory, step = rated[0]
+    plan, memory, step = _rated(question, result.found[0])
     if not result.found[0].fits:
         step = replace(step, notes=(*step.notes, "no plan surely fits; this one is at risk of running out of memory"))
-    return PlanChoice(plan, memory, step, tuple(rated[1:]), result.enumerated, dict(result.rejected))
+    others = tuple(_rated(question, each) for each in result.found[1:])
+    return PlanChoice(plan, memory, step, others, result.enumerated, dict(result.rejected))
 
 
-def _rated(workload: Workload, hardware: Hardware, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
-    model = _memory_model(_Workload(workload))
-    return (
-        found.plan,
-        estimate_memory(workload, found.plan, quantity(hardware.memory_bytes, "B"), model),
-        estimate_step(workload, found.plan, hardware),
-    )
+def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Answers) -> float | None:
+    """Return the seconds of a step under the fastest plan, or None where none can run: the quick form for comparing many sizes."""
+    result = search(workload, hardware, gpus, answers)
+    return result.found[0].seconds if result.found else None
+
+
+def _rated(question: _Question, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
+    workload, hardware = question.workload, question.hardware
+    capacity = quantity(hardware.memory_bytes, "B")
+    memory = estimate_memory(workload, found.plan, capacity, _memory_model(_Workload(workload)))
+    return found.plan, memory, estimate_step(workload, found.plan, hardware)
 
 
 @lru_cache(maxsize=4096)
@@ -344,5 +357,6 @@ __all__ = [
     "run_time",
     "search",
     "search_plans",
+    "step_seconds",
     "usable_gpus",
 ]
