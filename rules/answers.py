@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import QuantityError, magnitude, quantity, split
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping, Sequence
 
     from pint import Quantity
 
@@ -23,6 +23,10 @@ from rules.answer_fields import FIELDS, AnswerField
 
 Value = str | int | float | bool | tuple[str, ...]
 UNKNOWN = "unknown"
+LONGEST_NAME = 200
+MOST_NAMES = 100
+MOST_SHOWN = 60
+"""Characters of a wrong value that a message repeats."""
 _BY_KEY = {each.key: each for each in FIELDS}
 
 
@@ -30,8 +34,17 @@ class AnswerError(ValueError):
     """An answer that cannot be used: which key, what was expected, and the nearest valid value."""
 
     def __init__(self, key: str, message: str) -> None:
-        super().__init__(f"{key}: {message}")
+        super().__init__(f"{shortened(key)}: {message}")
         self.key, self.message = key, message
+
+
+def shortened(text: str, most: int = MOST_SHOWN) -> str:
+    """Return a text for a message: its beginning, where it is longer than `most` characters."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def _got(raw: object) -> str:
+    return shortened(repr(raw))
 
 
 def field_of(key: str) -> AnswerField:
@@ -62,7 +75,7 @@ def parse_answer(key: str, raw: object) -> Value:
 
 def _parse_quantity(declared: AnswerField, raw: object) -> Value:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-        raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {raw!r}")
+        raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {_got(raw)}")
     text = " ".join(str(raw).split())
     try:
         number, unit = split(text)
@@ -92,7 +105,7 @@ def _check_range(declared: AnswerField, value: float, shown: float) -> None:
 
 def _parse_number(declared: AnswerField, raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
-        raise AnswerError(declared.key, f"expected a number such as {declared.example!r}, got {raw!r}")
+        raise AnswerError(declared.key, f"expected a number such as {declared.example!r}, got {_got(raw)}")
     try:
         number, unit = split(str(raw)) if isinstance(raw, str) else (float(raw), "")
     except (QuantityError, OverflowError) as error:
@@ -112,26 +125,35 @@ def _parse_count(declared: AnswerField, raw: object) -> Value:
 
 def _parse_choice(declared: AnswerField, raw: object) -> Value:
     if not isinstance(raw, str):
-        raise AnswerError(declared.key, f"expected one of {', '.join(declared.choices)}, got {raw!r}")
+        raise AnswerError(declared.key, f"expected one of {', '.join(declared.choices)}, got {_got(raw)}")
     plain = raw.strip().lower().replace("-", "_").replace(" ", "_")
     if plain in declared.choices:
         return plain
     near = difflib.get_close_matches(plain, declared.choices, n=1, cutoff=0.4)
     hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise AnswerError(declared.key, f"{raw!r} is not one of {', '.join(declared.choices)}{hint}")
+    raise AnswerError(declared.key, f"{_got(raw)} is not one of {', '.join(declared.choices)}{hint}")
 
 
 def _parse_name(declared: AnswerField, raw: object) -> Value:
-    if not isinstance(raw, str) or not raw.strip() or len(raw) > 200:
-        raise AnswerError(declared.key, f"expected a name such as {declared.example!r}, got {str(raw)[:60]!r}")
-    return raw.strip()
+    name = _name(raw)
+    if name is None:
+        raise AnswerError(declared.key, f"expected a name such as {declared.example!r}, got {_got(raw)}")
+    return name
+
+
+def _name(raw: object) -> str | None:
+    """Return one name with its blanks made plain, or None: a name is text of sane length that can be shown on one line."""
+    name = " ".join(raw.split()) if isinstance(raw, str) and len(raw) <= LONGEST_NAME else ""
+    return name if name and name.isprintable() else None
 
 
 def _parse_names(declared: AnswerField, raw: object) -> Value:
-    parts: Iterable[object] = raw.split(",") if isinstance(raw, str) else raw if isinstance(raw, (list, tuple)) else ()
-    names = tuple(part.strip() for part in parts if isinstance(part, str) and part.strip())
-    if not names or len(names) > 100 or (isinstance(raw, (list, tuple)) and len(names) != len(raw)):
-        raise AnswerError(declared.key, f"expected a list of names such as {declared.example!r}, got {str(raw)[:60]!r}")
+    parts: Sequence[object] = raw if isinstance(raw, (list, tuple)) else ()
+    if isinstance(raw, str):
+        parts = [part for part in raw[: MOST_NAMES * LONGEST_NAME].split(",") if part.strip()]
+    names = tuple(name for part in parts if (name := _name(part)) is not None)
+    if not names or len(names) > MOST_NAMES or len(names) != len(parts):
+        raise AnswerError(declared.key, f"expected a list of names such as {declared.example!r}, got {_got(raw)}")
     if declared.choices:
         return tuple(str(_parse_choice(declared, name)) for name in names)
     return names
@@ -225,14 +247,20 @@ class Answers:
 
 
 def flatten(raw: Mapping[str, object]) -> dict[str, object]:
-    """Return nested answer tables as dotted keys; keys that are dotted already stay."""
+    """Return nested answer tables as dotted keys; keys that are dotted already stay. Raises AnswerError for a key that is there twice."""
     flat: dict[str, object] = {}
+
+    def keep(key: str, value: object) -> None:
+        if key in flat:
+            raise AnswerError(key, "given twice, once with its section in the key; keep one of them")
+        flat[key] = value
+
     for key, value in raw.items():
         if isinstance(value, dict):
             for name, inner in value.items():
                 if isinstance(inner, dict):
                     raise AnswerError(f"{key}.{name}", "expected a value, got a table")
-                flat[f"{key}.{name}"] = inner
+                keep(f"{key}.{name}", inner)
         else:
-            flat[key] = value
+            keep(key, value)
     return flat

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wizard import __version__
@@ -13,6 +15,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 GOOD, NO, WRONG = 0, 1, 2
+LONGEST_MESSAGE = 1000
+DEBUG = "CLUSTER_WIZARD_DEBUG"
+FAULT = "a fault of the program"
 COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
@@ -27,7 +32,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> Any:
         """Print one message and exit with 2."""
-        self.exit(WRONG, f"{self.prog}: {message}; '{self.prog} --help' shows how to call it\n")
+        self.exit(WRONG, one_line(f"{self.prog}: {message}; '{self.prog} --help' shows how to call it") + "\n")
 
 
 def build_parser(command: str | None = None) -> Parser:
@@ -99,8 +104,30 @@ def guarded(action: Callable[[], int]) -> int:
     try:
         return action()
     except (FileError, AnswerError, CatalogError, QuantityError, EngineUnavailable) as error:
-        narrate(f"cluster-wizard: {error}")
-        return WRONG
+        narrate(one_line(f"cluster-wizard: {error}"))
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        narrate(one_line(f"cluster-wizard: {error.filename or 'a file'}: {error.strerror or error}"))
+    except Exception as error:
+        if os.environ.get(DEBUG):
+            raise
+        narrate(one_line(f"cluster-wizard: {FAULT}: {_place_of(error)}; please report it ({DEBUG}=1 shows more)"))
+    return WRONG
+
+
+def _place_of(error: BaseException) -> str:
+    """Return what went wrong and in which line, for a report."""
+    place, trace = "", error.__traceback__
+    while trace is not None:
+        place, trace = f"{Path(trace.tb_frame.f_code.co_filename).name}, line {trace.tb_lineno}", trace.tb_next
+    return f"{type(error).__name__}: {error} ({place})"
+
+
+def one_line(text: str) -> str:
+    """Return a message as one line of printable characters, cut where it is very long: input is repeated in it, and may hold anything."""
+    text = text if len(text) <= LONGEST_MESSAGE else f"{text[:LONGEST_MESSAGE]}…"
+    return "".join(letter if letter.isprintable() else " " if letter.isspace() else ascii(letter)[1:-1] for letter in text)
 
 
 def narrate(text: str) -> None:

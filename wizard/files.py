@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
+import secrets
+import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rules.answers import AnswerError, Answers, field_of, flatten, parse_answer, sections
+from rules.answers import MOST_SHOWN, AnswerError, Answers, field_of, flatten, parse_answer, sections, shortened
 from rules.design import SCHEMA_VERSION
 
 if TYPE_CHECKING:
@@ -21,10 +22,16 @@ if TYPE_CHECKING:
 LARGEST_FILE_BYTES = 4_000_000
 """A design of a hundred thousand GPUs is under half a megabyte; anything above this is not one of ours."""
 DEEPEST_NESTING = 12
+LONGEST_META = 2000
+STANDARD_INPUT = "standard input"
 _DESIGN_TABLES = (
     "schema", "meta", "answers", "provenance", "design", "bom", "justification", "assumption", "warning", "conflict", "alternative",
-    "rejected", "reentry", "question", "history",
+    "rejected", "reentry", "question",
 )  # fmt: skip
+_ROW_TABLES = ("bom", "justification", "assumption", "warning", "conflict", "alternative", "rejected", "reentry", "question")
+_QUESTION_TEXTS = ("to", "ask", "good_answer", "why")
+_LARGEST_INTEGER = 2**63
+"""TOML's integers have 64 bits; Python reads longer ones, and then refuses to print them."""
 _META_KEYS = ("name", "created", "tool_version", "catalog_hash", "rules_hash", "catalog_folders", "notes")
 
 
@@ -32,7 +39,7 @@ class FileError(Exception):
     """A file that cannot be used: the message names the file, the key, what was expected and the next step."""
 
     def __init__(self, path: Path | str, message: str) -> None:
-        super().__init__(f"{path}: {message}")
+        super().__init__(f"{shortened(str(path), 200)}: {message}")
         self.path, self.message = str(path), message
 
 
@@ -67,31 +74,47 @@ def read_toml(path: Path | str) -> dict[str, Any]:
         raise FileError(path, "may not be read; check the permissions of the file") from None
     except (OSError, ValueError) as error:
         raise FileError(path, f"cannot be read ({error})") from None
-    if len(data) > LARGEST_FILE_BYTES:
-        raise FileError(path, f"is larger than {LARGEST_FILE_BYTES // 1_000_000} MB, which no answers or design file is")
     return parse_toml(data, path)
+
+
+def read_standard_input() -> dict[str, Any]:
+    """Return the tables of the TOML text on standard input; raises FileError as `read_toml` does."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise FileError(STANDARD_INPUT, "is closed; give the name of a file")
+    return parse_toml(sys.stdin.buffer.read(LARGEST_FILE_BYTES + 1), STANDARD_INPUT)
 
 
 def parse_toml(data: bytes, path: Path | str) -> dict[str, Any]:
     """Return the tables in `data`; raises FileError with the line where the text is not TOML."""
+    if len(data) > LARGEST_FILE_BYTES:
+        raise FileError(path, f"is larger than {LARGEST_FILE_BYTES // 1_000_000} MB, which no answers or design file is")
     try:
-        document = tomllib.loads(data.decode("utf-8"))
+        # Editors on Windows begin UTF-8 text with a byte order mark; utf-8-sig leaves it out.
+        document = tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         raise FileError(path, f"is not UTF-8 text (byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise FileError(path, f"is not valid TOML: {error}") from None
-    except (RecursionError, ValueError) as error:
-        raise FileError(path, f"is not a sane TOML file: {'nested too deeply' if isinstance(error, RecursionError) else error}") from None
-    if _depth(document) > DEEPEST_NESTING:
-        raise FileError(path, f"nests tables more than {DEEPEST_NESTING} deep, which no answers or design file does")
+    except RecursionError:
+        raise FileError(path, f"nests lists or tables more than {DEEPEST_NESTING} deep, which no answers or design file does") from None
+    except ValueError:  # the only other one that Python's reader lets through
+        raise FileError(path, "holds a number of thousands of digits; write a shorter one") from None
+    _check_sane(document, path, "", 0)
     return document
 
 
-def _depth(value: object, level: int = 0) -> int:
+def _check_sane(value: object, path: Path | str, key: str, level: int) -> None:
+    """Raise FileError where values nest too deeply or a whole number is longer than TOML allows."""
     if level > DEEPEST_NESTING:
-        return level
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    return max((_depth(each, level + 1) for each in inner), default=level)
+        raise FileError(path, f"nests lists or tables more than {DEEPEST_NESTING} deep, which no answers or design file does")
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            _check_sane(inner, path, f"{key}.{name}" if key else name, level + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_sane(inner, path, key, level + 1)
+    elif isinstance(value, int) and not -_LARGEST_INTEGER <= value < _LARGEST_INTEGER:
+        raise FileError(path, f"{shortened(key)}: the whole number has more than 64 bits, which TOML does not allow; write a smaller one")
 
 
 def load(path: Path | str) -> Loaded:
@@ -106,7 +129,7 @@ def interpret(document: Mapping[str, Any], path: Path | str) -> Loaded:
         inner = document.get("answers", document)
         if "answers" in document and set(document) - {"answers", "meta", "provenance"}:
             odd = sorted(set(document) - {"answers", "meta", "provenance"})[0]
-            raise FileError(path, f"{odd}: stands beside [answers]; an answers file has either sections or [answers]")
+            raise FileError(path, f"{shortened(odd)}: stands beside [answers]; an answers file has either sections or [answers]")
         return Loaded(Path(path), _answers(inner, document.get("provenance", {}), path), _meta(document.get("meta", {}), path))
     version = document["schema"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
@@ -117,30 +140,66 @@ def interpret(document: Mapping[str, Any], path: Path | str) -> Loaded:
         )
     for key in document:
         if key not in _DESIGN_TABLES:
-            raise FileError(path, f"{key}: no such table in a design file{_nearest(key, _DESIGN_TABLES)}")
+            raise FileError(path, f"{shortened(key)}: no such table in a design file{_nearest(key, _DESIGN_TABLES)}")
+    _check_rows(document, path)
     answers = _answers(document.get("answers", {}), document.get("provenance", {}), path)
     return Loaded(Path(path), answers, _meta(document.get("meta", {}), path), document)
+
+
+def _check_rows(document: Mapping[str, Any], path: Path | str) -> None:
+    """Check the form of a design's tables as far as something here reads them; raises FileError."""
+    if not isinstance(document.get("design", {}), dict):
+        raise FileError(path, "design: expected a table [design]")
+    for name in _ROW_TABLES:
+        rows = document.get(name, [])
+        if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+            raise FileError(path, f"{name}: expected [[{name}]] tables")
+    for number, row in enumerate(document.get("question", []), start=1):
+        for key in _QUESTION_TEXTS:
+            if not isinstance(row.get(key), str):
+                raise FileError(path, f"question {number}: {key}: expected a text; write it, or remove this [[question]]")
+        if not _are_texts(row.get("guidance", [])):
+            raise FileError(path, f"question {number}: guidance: expected a list of texts")
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
 
 
 def _answers(raw: object, provenance: object, path: Path | str) -> Answers:
     if not isinstance(raw, dict):
         raise FileError(path, f"answers: expected a table, got {type(raw).__name__}")
-    origins = flatten(provenance) if isinstance(provenance, dict) else {}
+    origins = _origins(provenance, path)
     for key, value in raw.items():
         if key not in sections() and "." not in key:
             kind = "section" if isinstance(value, dict) else "answer"
-            raise FileError(path, f"{key}: no such {kind}{_nearest(key, sections())}; the sections are {', '.join(sections())}")
+            raise FileError(path, f"{shortened(key)}: no such {kind}{_nearest(key, sections())}; the sections are {', '.join(sections())}")
         if key in sections() and not isinstance(value, dict):
-            raise FileError(path, f"{key}: expected a table [{key}], got {value!r}")
+            raise FileError(path, f"{key}: expected a table [{key}], got {shortened(repr(value))}")
     values, came = {}, {}
     try:
         for key, value in flatten(raw).items():
             field_of(key)
             values[key] = parse_answer(key, value)
-            came[key] = str(origins.get(key, "you"))[:60]
+            came[key] = origins.get(key, "you")
     except AnswerError as error:
         raise FileError(path, str(error)) from None
     return Answers(values, came)
+
+
+def _origins(raw: object, path: Path | str) -> dict[str, str]:
+    """Return where the answers came from, by key; raises FileError."""
+    if not isinstance(raw, dict):
+        raise FileError(path, f"provenance: expected a table, got {type(raw).__name__}")
+    try:
+        origins = flatten(raw)
+        for key, origin in origins.items():
+            field_of(key)
+            if not isinstance(origin, str) or not origin.isprintable() or len(origin) > MOST_SHOWN:
+                raise AnswerError(key, f"expected a short text such as 'you', got {shortened(repr(origin))}")
+    except AnswerError as error:
+        raise FileError(path, f"provenance: {error}") from None
+    return {key: str(origin) for key, origin in origins.items()}
 
 
 def _meta(raw: object, path: Path | str) -> dict[str, Any]:
@@ -148,9 +207,10 @@ def _meta(raw: object, path: Path | str) -> dict[str, Any]:
         raise FileError(path, "meta: expected a table")
     for key, value in raw.items():
         if key not in _META_KEYS:
-            raise FileError(path, f"meta.{key}: no such key{_nearest(key, _META_KEYS)}")
-        if not isinstance(value, (str, list)) or len(str(value)) > 2000:
-            raise FileError(path, f"meta.{key}: expected a text, got {str(value)[:40]!r}")
+            raise FileError(path, f"meta.{shortened(key)}: no such key{_nearest(key, _META_KEYS)}")
+        good = _are_texts(value) if key == "catalog_folders" else isinstance(value, str)
+        if not good or len(str(value)) > LONGEST_META:
+            raise FileError(path, f"meta.{key}: expected a text in quotes, got {shortened(str(value))}")
     return dict(raw)
 
 
@@ -181,19 +241,33 @@ def answers_text(answers: Answers, meta: Mapping[str, Any] | None = None) -> str
 
 
 def write_atomically(path: Path | str, text: str) -> None:
-    """Write `text` to a temporary file in the same folder, flush it to disk, and put it in place; raises FileError."""
-    path = Path(path)
-    temporary = ""
+    """Write `text` to a temporary file in the same folder, flush it to disk, and put it in place; raises FileError.
+
+    A link keeps pointing where it does, a file keeps its mode, and a device or pipe is written to, never replaced.
+    """
+    data = text.encode("utf-8", "replace")
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent if str(path.parent) else ".")
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        target = Path(path).resolve()
+        if target.exists() and not target.is_file() and not target.is_dir():
+            target.write_bytes(data)
+        else:
+            _replace(target, data)
+    except (OSError, ValueError, RuntimeError) as error:
+        raise FileError(path, f"cannot be written ({getattr(error, 'strerror', None) or error}); choose another place") from None
+
+
+def _replace(target: Path, data: bytes) -> None:
+    mode = target.stat().st_mode & 0o777 if target.exists() else None
+    temporary = target.parent / f".cluster-wizard-{os.getpid()}-{secrets.token_hex(4)}.tmp"
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(data)
             stream.flush()
             os.fsync(stream.fileno())
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o644
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except OSError as error:
+        if mode is not None:
+            temporary.chmod(mode)
+        temporary.replace(target)
+    except BaseException:
         with contextlib.suppress(OSError):
-            Path(temporary).unlink(missing_ok=True)
-        raise FileError(path, f"cannot be written ({error.strerror or error}); choose another place with -o") from None
+            temporary.unlink(missing_ok=True)
+        raise

@@ -14,6 +14,7 @@ from typing import Any
 from unittest import mock
 
 from wizard.__main__ import main
+from wizard.cli import DEBUG, FAULT
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -56,8 +57,15 @@ class Stream(io.TextIOWrapper):
 def call(*arguments: object, stdin: bytes | None = None) -> Called:
     """Call the program in this process; an exception that it lets through fails the test."""
     out, err = Stream(), io.StringIO()
-    with mock.patch.object(sys, "stdin", Stream(stdin or b"")), contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+    # with DEBUG an exception that nobody expects comes through
+    with (
+        mock.patch.dict(os.environ, {DEBUG: "1"}),
+        mock.patch.object(sys, "stdin", Stream(stdin or b"")),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+    ):
         code = main([str(each) for each in arguments])
+    assert FAULT not in err.getvalue(), err.getvalue()
     return Called(code, out.text(), err.getvalue())
 
 

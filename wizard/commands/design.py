@@ -57,12 +57,12 @@ def run(options: argparse.Namespace) -> int:
 
 def _read(name: str | None) -> Loaded:
     from rules.answers import Answers
-    from wizard.files import Loaded, interpret, load, parse_toml
+    from wizard.files import STANDARD_INPUT, Loaded, interpret, load, read_standard_input
 
     if name is None:
         return Loaded(None, Answers())
     if name == "-":
-        return interpret(parse_toml(sys.stdin.buffer.read(), "standard input"), "standard input")
+        return interpret(read_standard_input(), STANDARD_INPUT)
     return load(name)
 
 
