@@ -142,7 +142,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         thresholds=("cost-utilization", "cost-buy-vs-rent"),
         because=(
-            "The run fills {run_share_percent} of the {ownership_years} of ownership; below {limit_cost_utilization} % renting tends to win. "
+            "The run fills {run_share_percent} of {ownership_years} of ownership; below {limit_cost_utilization} % renting tends to win. "
             "Clouds ask {rent_low_usd} to {rent_high_usd} per GPU-hour, at least {rent_run_low_usd} for the run."
         ),
         ask=Ask(

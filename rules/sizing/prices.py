@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PURCHASE_UNIT = "USD"
 RENTAL_UNIT = "USD per GPU-hour"
+SPOT = "spot"
+"""Word in a rental row's `what` for capacity that may be taken away; a training run of weeks is not priced by it."""
 CONFIDENCE = ("none", "low", "medium", "high")
 """How far a price is trusted, rising; rows of "none" carry no number that is used."""
 ALL_IN_FACTS: Mapping[str, tuple[str, str]] = {"nvidia-h100-sxm-80gb": ("capital-per-h100", "all_in")}
@@ -105,7 +107,7 @@ def _all_in_quote(node: Node, catalog: Catalog) -> Quote | None:
 
 def rental_range(gpu: str, catalog: Catalog) -> tuple[float, float] | None:
     """Return the lowest and highest cloud price of a GPU-hour in USD, on demand; None where none is known."""
-    rows = _by_item(catalog.prices, RENTAL_UNIT).get(gpu)
+    rows = [row for row in _by_item(catalog.prices, RENTAL_UNIT).get(gpu, ()) if SPOT not in row.what]
     if not rows:
         return None
     return min(row.low for row in rows if row.low is not None), max(row.high for row in rows if row.high is not None)

@@ -1,0 +1,152 @@
+"""Stage power: the fact is complete and plain, the sections read, the bill holds what the racks need."""
+
+import math
+
+import pytest
+
+from catalogs import load_catalog
+from catalogs.quantities import quantity
+from rules.answers import Answers
+from rules.candidate import Candidate, Context
+from rules.engine import compile_rules, evaluate
+from rules.findings import Kind, Stage
+from rules.judging import limits
+from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
+from rules.stages import power
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def candidate(catalog, node, units):
+    record = catalog.nodes[node]
+    return Candidate("c", record, catalog.gpus[record.gpu], units, units * record.trays, units * record.gpu_count)
+
+
+def judged(catalog, node, units, answers=None, fabric=None, storage=None):
+    made, context = candidate(catalog, node, units), Context(Answers.of(answers or {}), catalog, None)
+    made.fabric, made.storage = fabric, storage
+    fact = {**power.assess(made, context), **limits(power.RULES, catalog)}
+    made.facts[Stage.POWER] = fact
+    made.findings = list(evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).findings)
+    return made, context
+
+
+def rules_of(made, kind=None):
+    return {found.rule for found in made.findings if kind is None or found.kind is kind}
+
+
+def switched(switch, count, kw):
+    return FabricNetwork(
+        "compute", "infiniband", "rail", 400.0, 256, count, 0, 0, 1, 1, 1.0, {}, {}, {}, 0, {switch: count}, {}, None, quantity(kw, "kW")
+    )
+
+
+@pytest.mark.parametrize(
+    "node", ["nvidia-dgx-b200", "nvidia-gb300-nvl72", "workstation-2x-rtx-5090", "supermicro-as-4126gs-nmr-lcc-mi355x"]
+)
+def test_every_field_is_stated_and_can_be_compared(catalog, node):
+    fact = power.assess(candidate(catalog, node, 3), Context(Answers(), catalog, None))
+    assert set(fact) == {field.name for field in power.FACTS}
+    assert all(math.isfinite(value) for value in fact.values() if isinstance(value, float))
+
+
+def test_without_a_plan_or_fabric_there_is_still_a_facility(catalog):
+    made, _ = judged(catalog, "nvidia-dgx-h100", 8)
+    assert made.choice is None
+    assert made.facility.rack_count == 2
+
+
+def test_switches_and_storage_are_in_the_it_load_once(catalog):
+    """NVIDIA QM9700: 1,720 W at most. Eight of them and a 2.4 kW appliance on top of 16 × 10.2 kW."""
+    fabric = FabricDesign(switched("nvidia-qm9700", 8, 8 * 1.72), None, None, None)
+    zero = quantity(0.0, "GB/s")
+    storage = StorageDesign(
+        zero, zero, quantity(1, "TB"), quantity(1, "TB"), quantity(1, "TB"), quantity(1, "s"), quantity(1, "s"), quantity(1, "TB"),
+        {"ddn-ai400x2t": 1}, None, None, None, quantity(2.4, "kW"), quantity(2, "U"),
+    )  # fmt: skip
+    made, _ = judged(catalog, "nvidia-dgx-h100", 16, fabric=fabric, storage=storage)
+    assert made.facts[Stage.POWER]["it_power_kw"] == pytest.approx(16 * 10.2 + 8 * 1.72 + 2.4)
+    names = [plan.name for plan in made.facility.racks]
+    assert names == ["compute", "network", "storage"]
+
+
+def test_equipment_that_fits_beside_the_nodes_takes_no_rack_of_its_own(catalog):
+    """One DGX H100 leaves 34U and 30.8 kW of a rack: one switch goes there."""
+    made, _ = judged(catalog, "nvidia-dgx-h100", 1, fabric=FabricDesign(switched("nvidia-qm9700", 1, 1.72), None, None, None))
+    assert made.facility.rack_count == 1
+
+
+def test_sixty_kilowatt_of_switches_do_not_go_into_one_rack(catalog):
+    """32 QM9700 at 1.72 kW are 55 kW: 32U would fit one rack, the air does not."""
+    made, _ = judged(catalog, "nvidia-dgx-b200", 64, fabric=FabricDesign(switched("nvidia-qm9700", 32, 32 * 1.72), None, None, None))
+    network = made.facility.racks[1]
+    assert network.racks == 2
+    assert network.binding == "power"
+
+
+def test_gb200_is_refused_by_an_air_cooled_hall_and_by_a_small_rack(catalog):
+    """GB200 NVL72: liquid cooling is mandatory and a rack of 50 kW is too small (DGX SuperPOD GB200 reference architecture)."""
+    made, _ = judged(catalog, "nvidia-gb200-nvl72", 8, {"facility.cooling": "air", "facility.rack_power": "50 kW"})
+    assert {"power.liquid_missing", "power.rack_power_exceeded"} <= rules_of(made, Kind.REJECT)
+    fits, _ = judged(catalog, "nvidia-gb200-nvl72", 8, {"facility.cooling": "air, liquid", "facility.rack_power": "160 kW"})
+    assert rules_of(fits, Kind.REJECT) == set()
+    assert fits.gpus == 576
+
+
+def test_unknown_power_asks_and_plans_nothing(catalog):
+    made, context = judged(catalog, "nvidia-dgx-h100", 1)
+    gpu = catalog.gpus["amd-mi455x"]
+    node = made.node.model_copy(update={"power": type(made.node.power)(), "gpu": gpu.id})
+    silent = Candidate("c", node, gpu, 2, 2, 16)
+    fact = {**power.assess(silent, context), **limits(power.RULES, catalog)}
+    found = evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).findings
+    assert silent.facility is None
+    assert [each.rule for each in found if each.kind is Kind.QUESTION and each.strength == "hard"] == ["power.unknown"]
+    assert "facility" not in power.describe(silent, context)
+
+
+def test_a_cap_is_offered_where_a_circuit_binds(catalog):
+    made, _ = judged(catalog, "workstation-2x-rtx-5090", 1, {"facility.feed": "120v_single_phase"})
+    assert {"power.circuit_overloaded", "power.power_cap"} <= rules_of(made)
+
+
+def test_sections_are_plain_and_their_quantities_read_back(catalog):
+    from catalogs.quantities import magnitude
+
+    made, context = judged(catalog, "nvidia-gb300-nvl72", 2, {"facility.cooling": "liquid", "facility.region": "Texas"})
+    sections = power.describe(made, context)
+    assert magnitude(sections["power"]["it_maximum"], "kW") == pytest.approx(284.0)
+    assert magnitude(sections["facility"]["airflow"], "CFM") > 0
+    assert magnitude(sections["facility"]["water_flow"], "L/min") > 0
+    assert magnitude(sections["power"]["carbon_per_year"], "t") > 0
+
+
+def test_bill_has_cabinets_and_circuits(catalog):
+    """31 DGX B200, two in a rack with two circuits: 16 cabinets, 32 distribution units."""
+    made, context = judged(catalog, "nvidia-dgx-b200", 31)
+    assert {line.category: line.quantity for line in power.bill(made, context)} == {"rack": 16, "power": 32}
+
+
+@pytest.mark.parametrize(("node", "answers"), [("nvidia-gb300-nvl72", {"facility.cooling": "liquid"}), ("workstation-2x-rtx-5090", {})])
+def test_what_brings_its_own_cabinet_or_needs_none_bills_none(catalog, node, answers):
+    made, context = judged(catalog, node, 2, answers)
+    assert power.bill(made, context) == []
+
+
+def test_more_power_never_makes_a_design_infeasible(catalog):
+    limits_kw = [10, 15, 30, 45, 60, 200]
+    verdicts = [
+        bool(
+            rules_of(
+                judged(catalog, "nvidia-dgx-b200", 4, {"facility.rack_power": f"{kw} kW", "facility.total_power": f"{kw} kW"})[0],
+                Kind.REJECT,
+            )
+        )
+        for kw in limits_kw
+    ]
+    assert verdicts == sorted(verdicts, reverse=True)
+    assert verdicts[0]
+    assert not verdicts[-1]
