@@ -190,6 +190,10 @@ def _rows(path: Path, table: str | None) -> list[Any]:
         raise CatalogError(f"{path}: not valid TOML: {error}; correct the file at that place") from error
     except (OSError, UnicodeDecodeError) as error:
         raise CatalogError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    except RecursionError:
+        raise CatalogError(f"{path}: nests lists or tables too deeply; no record does") from None
+    except ValueError:  # the only other one that Python's reader lets through
+        raise CatalogError(f"{path}: holds a number of thousands of digits; write a shorter one") from None
     if table is None:
         return [document]
     rows = document.get(table, [])
@@ -215,7 +219,14 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{where}: unknown key{_suggestion(str(first['loc'][-1]), _fields_at(model, first['loc'][:-1]))}"
     if first["type"] == "missing":
         return f"{where}: missing; a {model.__name__} needs it"
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}, got {str(first['input'])[:80]!r}"
+    return f"{where}: {first['msg'].removeprefix('Value error, ')}, got {_shown(first['input'])}"
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(str(value)[:80])
+    except ValueError:  # Python refuses to write out whole numbers of thousands of digits
+        return "a number of thousands of digits"
 
 
 def _fields_at(model: type[BaseModel], path: tuple[int | str, ...]) -> list[str]:

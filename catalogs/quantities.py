@@ -22,6 +22,9 @@ _LONGEST_TEXT = 200
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15}
 _SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _COUNTED = ("USD", "token", "tokens", "parameter", "parameters", "sample", "samples", "image", "images", "sequence", "sequences", "")
+_POWER = re.compile(r"(?<=[^\W\d_])\s*(\*\*|\^)\s*-?\d(?!\s*(\d|\.|\*\*|\^))")
+_POWERS = re.compile(r"\*\*|\^")
+"""A unit may carry a power of one digit ("s**2"); pint would work out any tower of powers, for hours."""
 _BITS = re.compile(r"(?<![A-Za-z])([kMGTP]?)b(?=$|[/ *])")
 _LINE_RATE = re.compile(r"^([kMGT]?)(?:bps|bE)$")
 _SPELLINGS = {"°C": "degC", "° C": "degC", "C": "degC", "°F": "degF", "kVA": "kV*A"}
@@ -70,6 +73,8 @@ def _unit(text: str) -> Unit:
     """Return the pint unit that `text` names, with the data-centre spellings (Gb/s, kVA, °C) understood."""
     spelled = _SPELLINGS.get(text, text)
     spelled = _LINE_RATE.sub(r"\1bit/s", _BITS.sub(r"\1bit", spelled))
+    if _POWERS.search(_POWER.sub("", spelled)):
+        raise QuantityError(f"unknown unit {text!r}")
     spelled = spelled.replace("FLOPS", "FLOP/s").replace("FLOPs", "FLOP").replace("°", "deg").replace("%", "percent")
     try:
         return registry().Unit(spelled)

@@ -49,6 +49,10 @@ WRONG_ANSWERS = {
     "unknown choice": ('[workload]\nkind = "pretrainin"\n', "did you mean 'pretraining'"),
     "wrong unit": ('[facility]\nrack_power = "40 kg"\n', "facility.rack_power"),
     "no unit known": ('[facility]\nrack_power = "40 blorb"\n', "unknown unit 'blorb'"),
+    "a tower of powers": ('[facility]\nrack_power = "1 kW*9**9**9**9"\n', "unknown unit"),
+    "a tower of powers with hats": ('[facility]\nrack_power = "1 kW^9^9^9^9"\n', "unknown unit"),
+    "a large power": ('[facility]\nrack_power = "1 kW*9**999999999"\n', "unknown unit"),
+    "a power of a bracket": ('[facility]\nrack_power = "1 (9*9)**(9*9*9*9*9*9*9*9*9*9)*kW"\n', "unknown unit"),
     "energy for power": ('[facility]\ntotal_power = "4 MWh"\n', "facility.total_power"),
     "bytes for bits": ('[own_server]\nnic_speed = "50 kg/s"\n', "own_server.nic_speed"),
     "unit on a count": ('[scale]\nnodes = "8 kW"\n', "got the unit 'kW'"),
@@ -230,7 +234,7 @@ class TestEveryCommand:
         call(*command, "x" * 5000 + ".toml").assert_one_message()
         call(*command, "line\nbreak.toml").assert_one_message()
 
-    @pytest.mark.parametrize("command", (["design"], ["questions"], ["catalog", "list"]), ids=" ".join)
+    @pytest.mark.parametrize("command", [["design"], ["questions"], ["catalog", "list"]], ids=" ".join)
     def test_a_catalog_folder_that_is_not_there(self, command, small_answers, tmp_path, quick):
         called = call(*command, *([] if command[0] == "catalog" else [small_answers]), "--catalog", tmp_path / "missing")
         called.assert_one_message()
@@ -323,8 +327,8 @@ class TestCatalogRecords:
 
 
 ODD_VALUES = (
-    "nan", "-inf", "0", "-1", "1000000", "1e308", "1e-308", "99999999999999999999", "true", "[]", "{}", "[[]]", '""', '"?"', '" "', '"8 kg"',
-    '"\\u0000"', "2026-12-01", "12:00:00", HUGE, '"💥"', '"\\u202E"', "[1, [2, [3]]]", '{ a = 1 }', '"1e999 kW"', '"٣ kW"',
+    "nan", "-inf", "0", "-1", "1000000", "1e308", "1e-308", "99999999999999999999", "true", "[]", "{}", "[[]]", '""', '"?"', '" "',
+    '"8 kg"',     '"\\u0000"', "2026-12-01", "12:00:00", HUGE, '"💥"', '"\\u202E"', "[1, [2, [3]]]", '{ a = 1 }', '"1e999 kW"', '"٣ kW"',
 )  # fmt: skip
 
 
