@@ -50,10 +50,13 @@ WEIGHT_GRADIENT_BYTES = 4.0
 `--gradient-accumulation-fusion`; counted]."""
 PREFETCHED_UNITS = 2.0
 """Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
+FULLY_SHARDED_EXTRA = 1.0
+"""Bytes per parameter and shard beyond the 16 of ZeRO-3 (padding, casts, gradients on their way): torchtitan's Llama 3 8B on 8 and on
+128 GPUs differs by 17.1 (compiled) to 17.6 (eager) bytes per parameter and shard [torchtitan benchmarks, H100, December 2024]."""
 TRANSFORMERS = ("dense", "moe", "vision_transformer")
 
 THRESHOLDS_IN_FORMULAS = {
-    "vram-logits": "rules.sizing.memory.MemoryModel.stage_terms",
+    "vram-logits": "rules.sizing.memory.MemoryModel",
     "vram-pp-stage0": "rules.sizing.memory.in_flight",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""
@@ -212,7 +215,9 @@ class MemoryModel:
         gradients = max(single, self._unit_gradient * max(layer, root))
         if plan.zero_stage == 2 or plan.pipeline > 1:
             return gradients
-        return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
+        held = part.dense / plan.tensor + part.routed / (plan.expert * plan.expert_tensor)
+        extra = FULLY_SHARDED_EXTRA * held / (plan.shard_group or plan.data * plan.context)
+        return self.wide * (PREFETCHED_UNITS * layer + root) + gradients + extra
 
     def _candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
         """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
