@@ -1,0 +1,115 @@
+"""The storage and host stage: what it states, keeps, writes and bills."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from catalogs.quantities import parse_quantity
+from rules.answers import Answers
+from rules.candidate import Context
+from rules.own_server import own_server
+from rules.proposals import candidate_of
+from rules.sizing.workload import describe_workload
+from rules.stages import storage_cpu
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def assess(catalog, units, answers, node="nvidia-dgx-h100"):
+    given = Answers.of(answers)
+    context = Context(given, catalog, describe_workload(given, catalog))
+    record = own_server(given, catalog) or catalog.nodes[node]
+    candidate = candidate_of(record, catalog.gpus[record.gpu], units, context, "test")
+    fact = storage_cpu.assess(candidate, context)
+    candidate.facts[storage_cpu.STAGE] = fact
+    return candidate, context, fact
+
+
+LLAMA = {"model.preset": "llama-3.1-405b", "training.tokens": "15.6T"}
+
+
+def test_llama3_needs_less_than_it_was_given(catalog):
+    """Llama 3's cluster had 2 TB/s sustained; NVIDIA's reference for 16,384 GPUs is 960 GB/s; its text reads a few GB/s at most."""
+    _, _, fact = assess(catalog, 2048, LLAMA)
+    assert fact["dataset_read_gb_per_s"] < 1.0
+    assert fact["write_needed_gb_per_s"] < 1000.0
+    assert fact["read_offered_gb_per_s"] >= fact["read_reference_gb_per_s"] == pytest.approx(960, rel=0.01)
+    assert fact["checkpoint_gb"] == pytest.approx(5290, rel=0.1)
+
+
+def test_facts_are_those_declared_also_without_a_plan(catalog):
+    names = {each.name for each in storage_cpu.FACTS}
+    for units, preset in ((8, "llama-3.1-8b"), (1, "llama-3.1-405b")):
+        candidate, _, fact = assess(catalog, units, {"model.preset": preset, "scale.nodes": units})
+        assert set(fact) == names
+        assert fact["has_plan"] is (candidate.choice is not None)
+    assert fact["has_plan"] is False
+    assert fact["dataset_read_gb_per_s"] == 0.0
+
+
+def test_nothing_unknown_becomes_a_number(catalog):
+    """An own server that says nothing of its host: flags say so, and the section leaves the values out."""
+    answers = {"model.preset": "gpt2-xl", "own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 8}
+    candidate, context, fact = assess(catalog, 1, answers)
+    assert (fact["cores_known"], fact["memory_known"], fact["local_known"]) == (False, False, False)
+    section = storage_cpu.describe(candidate, context)["host"]
+    assert "cores_offered" not in section
+    assert "memory_offered" not in section
+
+
+def test_own_server_speaks_for_itself(catalog):
+    answers = {
+        "model.preset": "gpt2-xl",
+        "own_server.gpu": "nvidia-rtx-4090",
+        "own_server.gpus": 8,
+        "own_server.cpu_cores": 64,
+        "own_server.memory": "512 GB",
+    }
+    candidate, _, fact = assess(catalog, 1, answers)
+    assert candidate.host.cores_offered == 64
+    assert fact["memory_offered_gb"] == pytest.approx(512)
+
+
+def test_sections_read_back(catalog):
+    candidate, context, _ = assess(catalog, 64, LLAMA)
+    sections = storage_cpu.describe(candidate, context)
+    assert set(sections) == {"host", "storage"}
+    for name, value in sections["storage"].items():
+        if isinstance(value, str):
+            parse_quantity(value)
+        else:
+            assert name in ("systems", "notes")
+
+
+def test_homes_are_billed_apart_from_the_shared_system(catalog):
+    candidate, context, _ = assess(catalog, 64, LLAMA)
+    lines = storage_cpu.bill(candidate, context)
+    assert [line.category for line in lines] == ["storage", "storage"]
+    assert lines[0].item in catalog.storage
+    assert lines[0].quantity >= 8
+    assert lines[1].item == "home-file-server"
+
+
+def test_a_single_node_buys_no_storage(catalog):
+    candidate, context, fact = assess(catalog, 1, {"model.preset": "llama-3.1-8b"})
+    assert fact["shared_kind"] == "local"
+    assert storage_cpu.bill(candidate, context) == []
+
+
+@pytest.mark.parametrize(("asked", "items"), [("object_store", ["object-store"]), ("both", ["weka-nitro-155", "object-store"])])
+def test_the_kind_that_was_asked_for_is_billed(catalog, asked, items):
+    candidate, context, _ = assess(catalog, 16, {"model.preset": "llama-3.1-70b", "preferences.storage": asked})
+    assert [line.item for line in storage_cpu.bill(candidate, context)] == [*items, "home-file-server"]
+
+
+def test_a_faster_node_network_never_slows_checkpoints(catalog):
+    own = {"model.preset": "llama-3.1-8b", "own_server.gpu": "nvidia-l40s", "own_server.gpus": 8}
+    times = []
+    for speed in ("10 Gb/s", "100 Gb/s", "400 Gb/s"):
+        candidate, _, _ = assess(catalog, 16, {**own, "own_server.nic_speed": speed})
+        times.append(candidate.storage.checkpoint_write_time.to("s").magnitude)
+    assert times[0] > times[1] >= times[2]
