@@ -54,6 +54,9 @@ class Shelf(Generic[RecordType]):
 
     def get(self, name: str) -> RecordType | None:
         """Return the record called `name` (id or alias), or None."""
+        found = self._records.get(name)
+        if found is not None:
+            return found
         id_ = self._by_name.get(plain(name))
         return None if id_ is None else self._records[id_]
 

@@ -140,10 +140,21 @@ def magnitude(value: str | Quantity, unit: str) -> float:
     """Return `value` (text or quantity) as a plain number in `unit`; raises QuantityError for another dimension."""
     if isinstance(value, str):
         return _text_magnitude(value, unit)
-    try:
-        return float(value.to(_unit(unit)).magnitude)
-    except Exception as error:
-        raise QuantityError(f"{value} is not a quantity in {unit!r}") from error
+    factor = _between(value.units, unit)
+    if factor is not None:
+        return float(value.magnitude) * factor
+    return float(value.to(_unit(unit)).magnitude)
+
+
+@lru_cache(maxsize=4096)
+def _between(units: Unit, target: str) -> float | None:
+    """Return the factor from pint's `units` to `target`, None where the conversion has an offset; raises QuantityError."""
+    wanted = _unit(target)
+    if units.dimensionality != wanted.dimensionality:
+        raise QuantityError(f"a quantity in {units} is not one in {target!r}")
+    if any(scale in str(units) for scale in ("deg", "kelvin")):
+        return None
+    return float(registry().Quantity(1.0, units).to(wanted).magnitude)
 
 
 def parse_quantity(text: str, unit: str | None = None) -> Quantity:

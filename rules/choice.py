@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import magnitude
 from rules.design import Figures
 from rules.findings import Kind, Strength
 from rules.proposals import run_days
@@ -12,8 +13,7 @@ from rules.proposals import run_days
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pint import Quantity
-
+    from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
 
 
@@ -63,10 +63,15 @@ def _ranked(candidate: Candidate, context: Context, objective: str) -> Ranked:
     return Ranked(candidate, figures, objective == "cheapest" and _money(figures, context) is None)
 
 
+def _late(figures: Figures, context: Context) -> bool:
+    """Return whether the run takes longer than the deadline, given or assumed."""
+    days = context.answers.number("scale.deadline")
+    return figures.days is not None and days is not None and figures.days > days
+
+
 def _money(figures: Figures, context: Context) -> float | None:
-    """Return what "cheapest" compares: the cost of the work where the size is fixed, else the cost of owning the cluster."""
-    fixed = context.answers.given("scale.nodes") or context.answers.given("scale.gpus")
-    return figures.usd_per_million_units if fixed else figures.ownership_usd
+    """Return what "cheapest" compares: the cost of owning the cluster, or of the work where a fixed size takes too long for that."""
+    return figures.usd_per_million_units if _late(figures, context) else figures.ownership_usd
 
 
 def _worth(each: Ranked, context: Context, objective: str) -> tuple[float, ...]:
@@ -76,9 +81,10 @@ def _worth(each: Ranked, context: Context, objective: str) -> tuple[float, ...]:
     money = _money(figures, context)
     power = figures.it_power_kw or infinite
     first = {"cheapest": money if money is not None else power, "fastest": days, "best_per_kw": power * days}[objective]
+    late = _late(figures, context) and objective == "cheapest"
     warnings = sum(found.kind is Kind.WARNING and found.strength is not Strength.ADVICE for found in each.candidate.findings)
     headroom = (figures.memory_gib or 0.0) / (figures.memory_capacity_gib or 1.0)
-    return (float(f"{first:.3g}") if first != infinite else infinite, float(warnings), headroom)
+    return (float(late), float(f"{first:.3g}") if first != infinite else infinite, float(warnings), headroom)
 
 
 def figures_of(candidate: Candidate, context: Context) -> Figures:
@@ -110,8 +116,8 @@ def _days(candidate: Candidate, context: Context) -> float | None:
         return _in(candidate.reliability.run_time.expected, "day")
     if candidate.choice is None or context.workload.units_total <= 0:
         return None
-    return run_days(candidate.choice, candidate.nodes, context)
+    return run_days(candidate.choice, candidate.gpu, candidate.gpus, context)
 
 
 def _in(value: Quantity, unit: str) -> float:
-    return float(value.to(unit).magnitude)
+    return magnitude(value, unit)

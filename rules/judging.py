@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from rules.design import Reentry
 from rules.engine import compile_rules, evaluate
 from rules.feedback import take_edge
 from rules.findings import Stage
@@ -13,10 +13,11 @@ from rules.guidance.declare import limit_field
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from catalogs import Catalog
     from rules.candidate import Candidate, Context, StageModule
+    from rules.design import Reentry
     from rules.findings import Scalar
     from rules.guidance.declare import Rule
 
@@ -68,12 +69,18 @@ def apply_rules(module: StageModule, candidate: Candidate, fact: Mapping[str, Sc
 
 def flags_of_earlier_stages(stage: Stage, candidate: Candidate) -> dict[str, Scalar]:
     """Return every flag that a rule of an earlier stage may write, as a boolean field."""
+    return {flag: flag in candidate.flags for flag in _flags_before(stage)}
+
+
+@lru_cache(maxsize=len(Stage))
+def _flags_before(stage: Stage) -> tuple[str, ...]:
     order = list(Stage)
     earlier = [module for module in all_stages() if order.index(module.STAGE) < order.index(stage)]
-    return {flag: flag in candidate.flags for module in earlier for rule in module.RULES for flag in rule.writes}
+    return tuple(dict.fromkeys(flag for module in earlier for rule in module.RULES for flag in rule.writes))
 
 
-def limits(rules: Iterable[Rule], catalog: Catalog) -> dict[str, Scalar]:
+@lru_cache(maxsize=64)
+def limits(rules: tuple[Rule, ...], catalog: Catalog) -> Mapping[str, Scalar]:
     """Return the numbers of all thresholds that the rules name, as the fields that `limit(...)` reads."""
     fields: dict[str, Scalar] = {}
     for rule in rules:

@@ -17,7 +17,7 @@ from rules.design import Rejected
 from rules.own_server import OWN_SERVER_ID, own_server
 from rules.sizing.cost import unit_price
 from rules.sizing.hardware import hardware_of
-from rules.sizing.plans import search_plans
+from rules.sizing.plans import search_plans, step_seconds
 from rules.sizing.reliability import goodput_at
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ if TYPE_CHECKING:
 SECONDS_PER_DAY = 86_400.0
 LARGEST_CLUSTER_GPUS = 1_048_576
 """The largest cluster that is sized: eight times the largest published one (Oracle, 131,072 GPUs)."""
+MOST_DOUBLINGS = 6
+"""A size 64 times the one that the full sustained rate would need is past any scaling; the search for a size ends there."""
+MOST_IDLE = 0.75
+"""A plan uses at least this share of the GPUs that are bought."""
 OVERSHOOT = 1.15
 """A pre-integrated rack may exceed an asked number of nodes by this factor before it counts as another size."""
 
@@ -104,12 +108,25 @@ def candidate_of(
 ) -> Candidate:
     """Return the candidate of `units` of `node` with the best plan that the search finds (None where none fits)."""
     gpus = units * node.gpu_count
-    choice = _plan(_hardware(node, gpu, context, network_gbps), gpus, context, exhaustive=exhaustive)
+    hardware = _hardware(node, gpu, context, network_gbps)
+    used = min(_uses(gpus), key=lambda count: _seconds(hardware, count, context))
+    choice = search_plans(context.workload, hardware, used, context.answers, exhaustive=exhaustive)
     return Candidate(f"{units}x-{node.id}", node, gpu, units, units * node.trays, gpus, choice, sized_by=sized_by)
 
 
-def _plan(hardware: Hardware, gpus: int, context: Context, *, exhaustive: bool = False) -> PlanChoice | None:
-    return search_plans(context.workload, hardware, gpus, context.answers, exhaustive=exhaustive)
+def _uses(gpus: int) -> tuple[int, ...]:
+    """Return how many of `gpus` a plan may use: all, or the next count below with a smooth factor, the rest standing idle.
+
+    Seventy-two GPUs of a rack are nine times eight, and a batch seldom divides by nine: 64 of them can be the faster choice.
+    """
+    smooth = max((odd << shift for odd in (1, 3) for shift in range(gpus.bit_length()) if odd << shift <= gpus), default=gpus)
+    return (gpus, smooth) if smooth != gpus and smooth >= MOST_IDLE * gpus else (gpus,)
+
+
+def _seconds(hardware: Hardware, gpus: int, context: Context) -> float:
+    """Return the step time of the best plan on exactly `gpus`, infinite where none fits."""
+    seconds = step_seconds(context.workload, hardware, gpus, context.answers)
+    return math.inf if seconds is None else seconds
 
 
 def _hardware(node: Node, gpu: Gpu, context: Context, network_gbps: float | None = None) -> Hardware:
@@ -135,72 +152,73 @@ def ladder(largest: int) -> tuple[int, ...]:
 
 def _by_deadline(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
     """Return the smallest size on the ladder that finishes by the deadline with failures counted in."""
+    hardware = _hardware(node, gpu, context)
     days = context.answers.number("scale.deadline") or 0.0
+
+    def in_time(units: int) -> bool:
+        seconds = min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
+        return _days(seconds, gpu, units * node.gpu_count, context) <= days
+
+    def fits(units: int) -> bool:
+        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count)) < math.inf
+
     if context.workload.units_total <= 0:
-        units = _smallest(node, gpu, context, lambda choice, _: choice is not None)
+        units = _smallest(node, 1, fits)
         return (
             candidate_of(node, gpu, units, context, "the smallest size that fits the model", exhaustive=exhaustive)
             if units
             else _no_plan(gpu)
         )
-
-    def in_time(choice: PlanChoice | None, units: int) -> bool:
-        return choice is not None and run_days(choice, units * node.trays, context) <= days
-
-    units = _smallest(node, gpu, context, in_time)
+    units = _smallest(node, _least_units(hardware, node, context), in_time)
     if units:
         return candidate_of(node, gpu, units, context, "the smallest size that meets the deadline", exhaustive=exhaustive)
-    fastest = _smallest(node, gpu, context, lambda choice, _: choice is not None)
-    if not fastest:
+    if not _smallest(node, 1, fits):
         return _no_plan(gpu)
-    return f"no size up to {LARGEST_CLUSTER_GPUS:,} GPUs finishes in {days:g} days with a global batch of {context.workload.global_batch:,}"
+    return f"no size finishes in {days:g} days: with a global batch of {context.workload.global_batch:,} more GPUs stop helping before that"
 
 
 def _no_plan(gpu: Gpu) -> str:
     return f"no number of {gpu.name} holds the model with any plan of the search"
 
 
-def run_days(choice: PlanChoice, nodes: int, context: Context) -> float:
+def run_days(choice: PlanChoice, gpu: Gpu, gpus: int, context: Context) -> float:
     """Return the days that the whole run takes at the expected step time, failures and restarts counted in."""
-    working = context.workload.units_total / choice.step.units_per_second / SECONDS_PER_DAY
-    return working / goodput_at(nodes, context.catalog)
+    return _days(choice.step.expected.to("s").magnitude, gpu, gpus, context)
 
 
-def _smallest(node: Node, gpu: Gpu, context: Context, good: Callable[[PlanChoice | None, int], bool]) -> int | None:
-    """Return the smallest number of units on the ladder that is `good`, found by bisection, or None.
+def _days(seconds: float, gpu: Gpu, gpus: int, context: Context) -> float:
+    """Return the days of the run at a step time of `seconds`; infinite where failures leave no time to work."""
+    work = context.workload
+    steps = work.units_total / (work.global_batch * (work.sequence_length if work.unit == "token" else 1))
+    checkpoint = work.checkpoint.to("byte").magnitude
+    goodput = goodput_at(1, context.catalog, gpus=gpus, gpu=gpu, checkpoint_bytes=checkpoint)
+    return steps * seconds / SECONDS_PER_DAY / goodput if goodput > 0 else math.inf
 
-    Speed grows with size except at the end of the scaling range, so the ladder is first climbed in steps of four.
+
+def _smallest(node: Node, least: int, good: Callable[[int], bool]) -> int | None:
+    """Return the smallest number of units on the ladder, from `least` up, that is `good`, or None.
+
+    Powers of two are tried first, since they always divide into whole plans; then the rungs between the last that was too small
+    and the first that is large enough, ascending.
     """
-    hardware = _hardware(node, gpu, context)
-    sizes = ladder(max(1, LARGEST_CLUSTER_GPUS // node.gpu_count))
-    low = _first_step(hardware, node, context, sizes)
-    last_bad, first_good = low - 1, None
-    index = low
-    while index < len(sizes):
-        if good(_plan(hardware, sizes[index] * node.gpu_count, context), sizes[index]):
-            first_good = index
-            break
-        last_bad, index = index, index + 4
-    if first_good is None:
-        return None
-    while first_good - last_bad > 1:
-        middle = (first_good + last_bad) // 2
-        if good(_plan(hardware, sizes[middle] * node.gpu_count, context), sizes[middle]):
-            first_good = middle
-        else:
-            last_bad = middle
-    return sizes[first_good]
+    largest = max(1, LARGEST_CLUSTER_GPUS // node.gpu_count)
+    start = 1 << max(0, least - 1).bit_length()
+    powers = [1 << shift for shift in range(largest.bit_length()) if start <= 1 << shift <= largest]
+    for power in powers[: MOST_DOUBLINGS + 1]:
+        if good(power):
+            rungs = [size for size in ladder(power) if max(least, power // 2 + 1) <= size < power]
+            return next((size for size in rungs if good(size)), power)
+    return None
 
 
-def _first_step(hardware: Hardware, node: Node, context: Context, sizes: tuple[int, ...]) -> int:
-    """Return the index of the first size worth trying: below it even the full sustained rate misses the deadline."""
+def _least_units(hardware: Hardware, node: Node, context: Context) -> int:
+    """Return the number of units below which even the full sustained rate misses the deadline."""
     days = context.answers.number("scale.deadline") or 0.0
     work = context.workload.units_total * context.workload.flops_per_unit
     rate = hardware.sustained_flops(context.workload.precision) * node.gpu_count
     if work <= 0 or rate <= 0 or days <= 0:
-        return 0
-    units = work / rate / (days * SECONDS_PER_DAY)
-    return next((index for index, size in enumerate(sizes) if size >= units), len(sizes))
+        return 1
+    return max(1, math.ceil(work / rate / (days * SECONDS_PER_DAY)))
 
 
 def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
