@@ -291,8 +291,8 @@ RULES: tuple[Rule, ...] = (
         when=(F.has_plan == True, F.sustained_measured == True),  # noqa: E712
         guidance=("G1b.3",),
         because=(
-            "{gpu} prints {peak_tflops} dense in {native_precision}, sustains {sustained_tflops} ({sustained_percent}) in large products, and "
-            "is expected to train at {model_tflops} ({utilization_percent} of peak): sizes follow from the last."
+            "{gpu} prints {peak_tflops} dense in {native_precision}, sustains {sustained_tflops} ({sustained_percent}) in large products, "
+            "and is expected to train at {model_tflops} ({utilization_percent} of peak): sizes follow from the last."
         ),
         decides=("performance.sustained", "{model_tflops} per GPU"),
     ),

@@ -108,7 +108,7 @@ class StepModel:
         self.moe_share = (self.moe_layers + (shape.mtp_layers if self.moe_layers else 0)) / self.layers
         self._dense, _ = layer_parameters(shape, moe=False) if self.moe_layers < shape.layers else (0.0, 0.0)
         self._moe, self._routed = layer_parameters(shape, moe=True) if self.moe_layers else (0.0, 0.0)
-        self._embedding = max(embedding_parameters(shape))
+        self._embeddings = embedding_parameters(shape)
         self._blocks: dict[tuple[object, ...], _Block] = {}
 
     def block(self, plan: Plan) -> _Block:
@@ -139,7 +139,8 @@ class StepModel:
     def rank_parameters(self, plan: Plan) -> tuple[float, float]:
         """Return (parameters replicated over data × context, routed-expert parameters) on the fullest rank."""
         layers = self.layers / plan.pipeline
-        dense = layers * ((1 - self.moe_share) * self._dense + self.moe_share * self._moe) + self._embedding
+        dense = layers * ((1 - self.moe_share) * self._dense + self.moe_share * self._moe)
+        dense += sum(self._embeddings) if plan.pipeline == 1 else max(self._embeddings)
         routed = layers * self.moe_share * self._routed / (plan.expert * plan.expert_tensor)
         return dense / plan.tensor, routed
 

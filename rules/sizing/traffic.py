@@ -41,7 +41,8 @@ def layer_traffic(
         who = group(plan.tensor, 1, hardware.domain)
         pairs = TENSOR_COLLECTIVES - 2 * moe_share * (0 if shape.shared_expert_ffn_size else 1)
         if plan.sequence_parallel:
-            tensor = pairs * 2 * gather_seconds(hardware, who, size) * exposure.tensor
+            visible = exposure.tensor if who.domains == 1 else 1.0 / exposure.in_training
+            tensor = pairs * 2 * gather_seconds(hardware, who, size) * visible
         else:
             tensor = pairs * all_reduce_seconds(hardware, who, size)
     if moe_share and plan.expert > 1:

@@ -1,0 +1,184 @@
+"""The plan search: sane plans for known situations, constraints, determinism, and bounds that must hold."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.answers import Answers
+from rules.sizing.hardware import hardware_of
+from rules.sizing.plans import legal_gpu_counts, minimum_gpus, run_time, search, search_plans, step_seconds, usable_gpus
+from rules.sizing.workload import describe_workload
+
+CATALOG = load_catalog()
+H100, H200, GB200, FOUR_4090 = "nvidia-dgx-h100", "nvidia-dgx-h200", "nvidia-gb200-nvl72", "workstation-4x-rtx-4090"
+
+
+def hardware(node: str):
+    record = CATALOG.nodes[node]
+    return hardware_of(record, CATALOG.gpus[record.gpu], CATALOG)
+
+
+def ask(**sections):
+    answers = Answers.of(sections)
+    return answers, describe_workload(answers, CATALOG)
+
+
+def choose(node: str, gpus: int, *, exhaustive: bool = False, **sections):
+    answers, workload = ask(**sections)
+    return search_plans(workload, hardware(node), gpus, answers, exhaustive=exhaustive)
+
+
+def test_70b_full_fine_tuning_does_not_fit_one_h100_server():
+    """16 to 18 bytes per parameter are 1.1 to 1.3 TB against 0.64 TB [Rajbhandari 2020 §3.1]."""
+    answers, workload = ask(workload={"kind": "fine_tuning_full"}, model={"preset": "llama-3.1-70b"})
+    assert search_plans(workload, hardware(H100), 8, answers) is None
+    result = search(workload, hardware(H100), 8, answers)
+    assert result.rejected["does not fit in memory"] > 0
+    assert result.nearest is not None
+    assert result.nearest.memory[0] > hardware(H100).memory_bytes
+
+
+def test_70b_qlora_fits_one_h100_server():
+    choice = choose(H100, 8, workload={"kind": "fine_tuning_qlora"}, model={"preset": "llama-3.1-70b"})
+    assert choice is not None
+    assert choice.memory.verdict == "fits"
+
+
+def test_405b_on_16384_h100_is_planned_as_llama_3_was():
+    """TP8 PP16 DP128 [arXiv:2407.21783 table 4]."""
+    choice = choose(H100, 16_384, model={"preset": "llama-3.1-405b"}, training={"global_batch": 2048, "sequence_length": 8192})
+    assert choice is not None
+    assert (choice.plan.tensor, choice.plan.pipeline, choice.plan.data) == (8, 16, 128)
+    assert choice.memory.verdict == "fits"
+
+
+def test_405b_on_1024_h100_keeps_tensor_parallelism_in_the_server():
+    choice = choose(H100, 1024, model={"preset": "llama-3.1-405b"})
+    assert choice is not None
+    assert choice.plan.tensor <= 8
+    assert choice.plan.gpus == 1024
+    assert choice.alternatives
+
+
+def test_deepseek_v3_on_gb200_spreads_experts_inside_the_rack():
+    choice = choose(
+        GB200, 576, model={"preset": "deepseek-v3"}, training={"precision": "mxfp8", "global_batch": 4608, "sequence_length": 4096}
+    )
+    assert choice is not None
+    assert 8 < choice.plan.expert <= 72
+    assert choice.memory.verdict == "fits"
+
+
+def test_8b_on_one_server_needs_neither_pipeline_nor_much_tensor_parallelism():
+    choice = choose(H100, 8, workload={"kind": "fine_tuning_full"}, model={"preset": "llama-3.1-8b"})
+    assert choice is not None
+    assert choice.plan.pipeline == 1
+    assert choice.plan.tensor <= 2
+
+
+def test_7b_lora_on_four_4090_avoids_tensor_parallelism():
+    """No peer to peer: every exchange goes through host memory [NVIDIA/nccl issue 1127]."""
+    choice = choose(FOUR_4090, 4, workload={"kind": "fine_tuning_lora"}, model={"preset": "llama-2-7b"}, training={"sequence_length": 2048})
+    assert choice is not None
+    assert choice.plan.tensor == 1
+
+
+def test_long_sequences_get_context_parallelism():
+    choice = choose(H200, 128, model={"preset": "llama-3.1-70b"}, training={"sequence_length": 131_072, "global_batch": 128})
+    assert choice is not None
+    assert choice.plan.context > 1
+
+
+def test_given_parallelism_is_kept():
+    given = {"mode": "given", "tensor": 4, "pipeline": 2, "zero_stage": 1, "micro_batch": 2, "recompute": "full"}
+    choice = choose(H100, 64, model={"preset": "llama-3.1-8b"}, parallelism=given)
+    assert choice is not None
+    plan = choice.plan
+    assert (plan.tensor, plan.pipeline, plan.data, plan.zero_stage, plan.micro_batch, plan.recompute) == (4, 2, 8, 1, 2, "full")
+
+
+def test_impossible_parallelism_finds_nothing_and_says_why():
+    answers, workload = ask(model={"preset": "llama-3.1-8b"}, parallelism={"tensor": 5})
+    result = search(workload, hardware(H100), 40, answers)
+    assert result.found == ()
+    assert "tensor parallelism does not divide the attention heads" in result.rejected
+
+
+@pytest.mark.parametrize("gpus", [1, 3, 7, 8, 24, 56, 100, 512])
+def test_every_plan_is_whole(gpus):
+    answers, workload = ask(model={"preset": "llama-3.1-8b"}, training={"global_batch": 512})
+    for found in search(workload, hardware(H100), gpus, answers).found:
+        plan = found.plan
+        assert plan.gpus == gpus
+        assert workload.global_batch % (plan.data * plan.micro_batch) == 0
+        assert workload.model.attention_heads % plan.tensor == 0
+        assert found.memory[2] <= hardware(H100).memory_bytes or not found.fits
+
+
+def test_more_memory_never_makes_it_slower():
+    slower, faster = (choose(node, 64, model={"preset": "llama-3.1-70b"}) for node in (H100, H200))
+    assert slower is not None
+    assert faster is not None
+    assert faster.step.expected.magnitude <= 1.05 * slower.step.expected.magnitude
+
+
+def test_the_search_is_deterministic():
+    labels = set()
+    for _ in range(2):
+        from rules.sizing import plans
+
+        plans._search.cache_clear()
+        plans._choose.cache_clear()
+        choice = choose(H100, 256, model={"preset": "llama-3.1-70b"})
+        assert choice is not None
+        labels.add((choice.plan.label, tuple(plan.label for plan, _, _ in choice.alternatives)))
+    assert len(labels) == 1
+
+
+def test_exhaustive_is_never_worse():
+    bounded = choose(H100, 64, model={"preset": "llama-3.1-70b"})
+    thorough = choose(H100, 64, model={"preset": "llama-3.1-70b"}, exhaustive=True)
+    assert bounded is not None
+    assert thorough is not None
+    assert thorough.enumerated > bounded.enumerated
+    assert thorough.step.expected.magnitude <= 1.005 * bounded.step.expected.magnitude
+
+
+def test_the_smallest_cluster_for_405b_holds_its_state():
+    """At least 16 bytes per parameter, 6.5 TB, over 80 GB each: more than 81 GPUs [Rajbhandari 2020 §3.1]."""
+    answers, workload = ask(model={"preset": "llama-3.1-405b"})
+    smallest = minimum_gpus(workload, hardware(H100), answers)
+    assert smallest is not None
+    assert 81 < smallest <= 256
+    assert minimum_gpus(workload, hardware(H100), answers, largest=64) is None
+
+
+def test_counts_that_the_batch_allows():
+    answers, workload = ask(model={"preset": "llama-3.1-8b"}, training={"global_batch": 512})
+    counts = legal_gpu_counts(workload, hardware(H100), answers, 40)
+    assert {8, 16, 32, 64} <= set(counts)
+    assert 37 * 8 not in counts  # 37 is prime, no divisor of 512 sequences, and more than 32 layers
+    assert usable_gpus(workload, hardware(H100), answers, 37 * 8 + 3) == 36 * 8
+
+
+def test_quick_form_agrees_with_the_choice():
+    answers, workload = ask(model={"preset": "llama-3.1-70b"})
+    choice = search_plans(workload, hardware(H100), 64, answers)
+    assert choice is not None
+    assert step_seconds(workload, hardware(H100), 64, answers) == pytest.approx(choice.step.expected.magnitude)
+
+
+def test_llama_3_405b_pretraining_takes_weeks():
+    """15.6 T tokens on 16,384 H100; the run took 54 days with interruptions, above 90 % effective [arXiv:2407.21783 §3.3.4, §2]."""
+    training = {"global_batch": 2048, "sequence_length": 8192, "tokens": "15.6T"}
+    answers, workload = ask(model={"preset": "llama-3.1-405b"}, training=training)
+    choice = search_plans(workload, hardware(H100), 16_384, answers)
+    assert choice is not None
+    assert 50 <= run_time(workload, choice.step).to("day").magnitude <= 75
+
+
+def test_vision_models_train_data_parallel():
+    choice = choose("nvidia-dgx-a100-640gb", 8, workload={"kind": "vision"}, model={"preset": "resnet-50"})
+    assert choice is not None
+    assert choice.plan.label.startswith("TP1 PP1 DP8")

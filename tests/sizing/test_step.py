@@ -1,0 +1,223 @@
+"""Step times against published training runs, and properties that follow from physics."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import fmean
+
+import pytest
+
+from catalogs import load_catalog
+from catalogs.quantities import quantity
+from rules.sizing.hardware import hardware_of
+from rules.sizing.parameters import count_parameters
+from rules.sizing.results import ModelShape, Plan, Workload
+from rules.sizing.step import estimate_step, step_model
+
+CATALOG = load_catalog()
+
+
+def hardware(node: str):
+    record = CATALOG.nodes[node]
+    return hardware_of(record, CATALOG.gpus[record.gpu], CATALOG)
+
+
+def gpt(layers: int, hidden: int, heads: int, vocabulary: int = 51_200) -> ModelShape:
+    return ModelShape(
+        "gpt", "dense", layers=layers, hidden_size=hidden, ffn_size=4 * hidden, attention_heads=heads, key_value_heads=heads,
+        head_dim=hidden // heads, vocabulary_size=vocabulary, gated_ffn=False, tied_embeddings=True,
+    )  # fmt: skip
+
+
+def llama(layers: int, hidden: int, ffn: int, heads: int) -> ModelShape:
+    return ModelShape(
+        "llama", "dense", layers=layers, hidden_size=hidden, ffn_size=ffn, attention_heads=heads, key_value_heads=8,
+        head_dim=hidden // heads, vocabulary_size=128_256, attention="gqa",
+    )  # fmt: skip
+
+
+DEEPSEEK_V3 = ModelShape(
+    "deepseek-v3", "moe", layers=61, hidden_size=7168, ffn_size=18_432, attention_heads=128, key_value_heads=128, head_dim=56,
+    vocabulary_size=129_280, attention="mla", q_lora_rank=1536, kv_lora_rank=512, qk_nope_head_dim=128, qk_rope_head_dim=64,
+    v_head_dim=128, experts=256, experts_per_token=8, expert_ffn_size=2048, shared_expert_ffn_size=2048, dense_layers=3, mtp_layers=1,
+)  # fmt: skip
+LLAMA_8B, LLAMA_70B, LLAMA_405B = llama(32, 4096, 14_336, 32), llama(80, 8192, 28_672, 64), llama(126, 16_384, 53_248, 128)
+
+
+def workload(
+    shape: ModelShape, sequence: int, batch: int, precision: str = "bf16", kind: str = "pretraining", trained: float = 1.0
+) -> Workload:
+    count = count_parameters(shape, sequence)
+    return Workload(
+        kind, shape, count, precision, "adamw", "token", 1e12, batch, sequence, trained * count.total, count.flops_per_token,
+        None, None, quantity(1, "GB"), "text",
+    )  # fmt: skip
+
+
+def seconds(work: Workload, plan: Plan, node: str, *, unfused: bool = False) -> float:
+    return estimate_step(work, plan, hardware(node), unfused_attention=unfused).expected.to("s").magnitude
+
+
+KORTHIKANTI = [
+    # layers, hidden, heads, plan, batch, seconds per iteration (fully recomputed, then sequence parallel with selective recomputation)
+    (48, 6144, 64, Plan(tensor=8, micro_batch=4), 4, 1.42, 1.10),
+    (96, 12_288, 96, Plan(tensor=8, pipeline=8, virtual_stages=3), 64, 18.13, 13.75),
+    (105, 20_480, 128, Plan(tensor=8, pipeline=35, virtual_stages=3), 280, 49.05, 37.83),
+    (128, 25_600, 160, Plan(tensor=8, pipeline=64), 512, 94.42, 71.49),
+]
+
+
+def test_korthikanti_2022_within_four_percent():
+    """Tables 3 and 5 of arXiv:2205.05198: 22B, 175B, 530B and 1T on A100; mean error at most 4 %, no row beyond 9 %."""
+    errors = []
+    for layers, hidden, heads, plan, batch, full, selective in KORTHIKANTI:
+        work = workload(gpt(layers, hidden, heads), 2048, batch, "fp16")
+        recomputed = replace(plan, recompute="full", sequence_parallel=False)
+        sharded = replace(plan, recompute="selective")
+        errors.append(abs(seconds(work, recomputed, "nvidia-dgx-a100-640gb", unfused=True) / full - 1))
+        errors.append(abs(seconds(work, sharded, "nvidia-dgx-a100-640gb", unfused=True) / selective - 1))
+    assert fmean(errors) <= 0.04
+    assert max(errors) <= 0.09
+
+
+TUNED = [
+    # id, shape, sequence, batch, precision, plan, node, seconds per step, source
+    ("8b-bf16-8-h100", LLAMA_8B, 8192, 128, "bf16", Plan(context=2, data=4, zero_stage=1), "nvidia-dgx-h100", 12.27, "dgxc v25.04.02"),
+    ("8b-fp8-64-h100", LLAMA_8B, 8192, 1024, "fp8", Plan(context=2, data=32, zero_stage=1), "nvidia-dgx-h100", 9.48, "dgxc v25.04.02"),
+    (
+        "70b-bf16-64-h100", LLAMA_70B, 8192, 128, "bf16",
+        Plan(tensor=4, pipeline=4, virtual_stages=5, context=2, data=2, zero_stage=1), "nvidia-dgx-h100", 14.66, "dgxc v25.04.02",
+    ),
+    (
+        "70b-fp8-64-h100", LLAMA_70B, 8192, 128, "fp8",
+        Plan(tensor=4, pipeline=8, virtual_stages=5, data=2, zero_stage=1), "nvidia-dgx-h100", 9.86, "dgxc v25.04.02",
+    ),
+    (
+        "405b-fp8-1024-h100", LLAMA_405B, 8192, 512, "fp8",
+        Plan(tensor=8, pipeline=8, virtual_stages=8, context=2, data=8, zero_stage=1), "nvidia-dgx-h100", 13.563, "Megatron Bridge 25.09",
+    ),
+    (
+        "70b-fp8-64-gb200", LLAMA_70B, 8192, 256, "fp8", Plan(data=64, zero_stage=3, micro_batch=2), "nvidia-gb200-nvl72", 7.521,
+        "Megatron Bridge 26.02",
+    ),
+    (
+        "70b-mxfp8-64-gb200", LLAMA_70B, 8192, 256, "mxfp8",
+        Plan(tensor=2, pipeline=4, virtual_stages=5, data=8, zero_stage=1), "nvidia-gb200-nvl72", 8.54, "Megatron Bridge 26.02",
+    ),
+    (
+        "405b-fp8-256-gb300", LLAMA_405B, 8192, 1536, "fp8",
+        Plan(tensor=4, pipeline=8, virtual_stages=4, data=8, zero_stage=1), "nvidia-gb300-nvl72", 48.0, "Megatron Bridge 26.04",
+    ),
+    (
+        "deepseek-mxfp8-256-gb300", DEEPSEEK_V3, 4096, 8192, "mxfp8",
+        Plan(pipeline=4, virtual_stages=4, expert=64, data=64, zero_stage=1), "nvidia-gb300-nvl72", 27.71, "arXiv:2603.07685 table 11",
+    ),
+    (
+        "deepseek-bf16-256-gb200", DEEPSEEK_V3, 4096, 4096, "bf16",
+        Plan(pipeline=8, virtual_stages=4, expert=32, data=32, zero_stage=1, recompute="selective"), "nvidia-gb200-nvl72", 19.87,
+        "arXiv:2603.07685 table 11",
+    ),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("row", TUNED, ids=[row[0] for row in TUNED])
+def test_tuned_runs_within_the_stated_range(row):
+    _, shape, sequence, batch, precision, plan, node, measured, source = row
+    estimate = estimate_step(workload(shape, sequence, batch, precision), plan, hardware(node))
+    assert estimate.low.magnitude <= measured <= estimate.high.magnitude, source
+
+
+def test_tuned_runs_within_ten_percent_on_average():
+    errors = [abs(seconds(workload(row[1], row[2], row[3], row[4]), row[5], row[6]) / row[7] - 1) for row in TUNED]
+    assert fmean(errors) <= 0.10
+
+
+@pytest.mark.parametrize(("precision", "plan", "growth"), [("bf16", TUNED[2][5], 14.66 / 14.66), ("fp8", TUNED[3][5], 10.15 / 9.86)])
+def test_weak_scaling_from_64_to_2048_gpus(precision, plan, growth):
+    """Llama 3.1 70B, batch grown with the GPUs [dgxc-benchmarking v25.04.02]: growth within 3 %."""
+    small = seconds(workload(LLAMA_70B, 8192, 128, precision), plan, "nvidia-dgx-h100")
+    large = seconds(workload(LLAMA_70B, 8192, 4096, precision), replace(plan, data=plan.data * 32), "nvidia-dgx-h100")
+    assert large / small == pytest.approx(growth, abs=0.03)
+
+
+def test_llama_3_405b_on_16384_h100():
+    """380 to 400 TFLOP/s per GPU in BF16 with TP8 PP16 DP128 [arXiv:2407.21783 table 4: 41 % at 8,192 tokens]; inside the range."""
+    plan = Plan(tensor=8, pipeline=16, virtual_stages=8, data=128, zero_stage=1)
+    estimate = estimate_step(workload(LLAMA_405B, 8192, 2048), plan, hardware("nvidia-dgx-h100"))
+    slowest = estimate.model_flops_utilization * (estimate.expected / estimate.high).magnitude
+    assert slowest <= 0.41 <= estimate.model_flops_utilization * (estimate.expected / estimate.low).magnitude
+
+
+def test_terms_add_up_to_the_step():
+    estimate = estimate_step(workload(LLAMA_70B, 8192, 128), TUNED[2][5], hardware("nvidia-dgx-h100"))
+    assert sum(each.magnitude for each in estimate.terms.values()) == pytest.approx(estimate.expected.magnitude)
+
+
+def test_interleaving_divides_the_bubble():
+    """(p − 1)/(v · m) of the ideal time [Narayanan 2021 §2.2]."""
+    work = workload(LLAMA_70B, 8192, 128)
+    plain, four = (Plan(tensor=8, pipeline=4, virtual_stages=chunks, data=2, zero_stage=1) for chunks in (1, 4))
+    model = step_model(work, hardware("nvidia-dgx-h100"))
+    assert model.time(plain).pipeline_bubble == pytest.approx(4 * model.time(four).pipeline_bubble)
+
+
+def test_full_recomputation_adds_a_forward_pass():
+    """A third more arithmetic [Korthikanti 2022: 39 % longer layers with its communication]."""
+    model = step_model(workload(LLAMA_70B, 8192, 128), hardware("nvidia-dgx-h100"))
+    plan = Plan(tensor=8, pipeline=4, data=2, zero_stage=1)
+    ratio = model.time(replace(plan, recompute="full")).total / model.time(plan).total
+    assert 1.25 < ratio < 1.40
+
+
+def test_tensor_parallelism_over_the_network_is_slow():
+    work = workload(LLAMA_70B, 8192, 128)
+    inside, outside = Plan(tensor=8, pipeline=4, data=2, zero_stage=1), Plan(tensor=16, pipeline=2, data=2, zero_stage=1)
+    assert seconds(work, outside, "nvidia-dgx-h100") > 1.5 * seconds(work, inside, "nvidia-dgx-h100")
+
+
+def test_lora_trains_faster_than_full_fine_tuning():
+    """No gradients of frozen weights: two thirds of the products [arXiv:2106.09685 §4.2: 25 % faster on GPT-3]."""
+    plan = Plan(data=8, zero_stage=3)
+    full = seconds(workload(LLAMA_8B, 4096, 64, kind="fine_tuning_full"), plan, "nvidia-dgx-h100")
+    lora = seconds(workload(LLAMA_8B, 4096, 64, kind="fine_tuning_lora", trained=0.003), plan, "nvidia-dgx-h100")
+    assert 0.6 < lora / full < 0.85
+
+
+def test_long_sequences_cost_attention():
+    model = step_model(workload(LLAMA_8B, 131_072, 8), hardware("nvidia-dgx-h100"))
+    time = model.time(Plan(context=8, zero_stage=1))
+    assert time.attention > time.products
+
+
+def test_one_domain_sends_nothing_to_others():
+    estimate = estimate_step(workload(LLAMA_8B, 8192, 64), Plan(data=8, zero_stage=3), hardware("nvidia-dgx-h100"))
+    assert estimate.inter_node_bytes_per_gpu.magnitude == 0
+
+
+def test_zero_1_sends_gradients_and_parameters_once():
+    """(d − 1)/d · (4 + 2) bytes per parameter, spread over the 8 GPUs of a node [Rajbhandari 2020 §5; gradients in 32 bit]."""
+    estimate = estimate_step(workload(LLAMA_8B, 8192, 64), Plan(data=64, zero_stage=1), hardware("nvidia-dgx-h100"))
+    assert estimate.inter_node_bytes_per_gpu.to("GB").magnitude == pytest.approx(63 / 64 * 6 * 8.03 / 8, rel=0.02)
+
+
+def test_models_without_layers_have_no_step_model():
+    with pytest.raises(ValueError, match="no transformer layers"):
+        step_model(workload(ModelShape("resnet", "cnn", forward_gmacs=4.1, parameters=25.6e6), 1, 256), hardware("nvidia-dgx-h100"))
+
+
+@pytest.mark.parametrize(("node", "images"), [("nvidia-dgx-a100-640gb", 2470.0)])
+def test_resnet_50_is_limited_by_bytes(node, images):
+    """2,470 images/s on one A100 with mixed precision [NVIDIA DeepLearningExamples ConvNets]; 19 % of the peak."""
+    shape = ModelShape("resnet-50", "cnn", forward_gmacs=4.1, parameters=25.6e6)
+    work = replace(workload(shape, 1, 256, "bf16", "vision"), unit="image", flops_per_unit=6 * 4.1e9)
+    estimate = estimate_step(work, Plan(micro_batch=256), hardware(node))
+    assert estimate.units_per_second == pytest.approx(images, rel=0.15)
+    assert estimate.model_flops_utilization == pytest.approx(0.19, abs=0.03)
+
+
+def test_dlrm_on_eight_a100():
+    """13.8 million samples/s for DLRM 22.8B on 8 A100 with 65,536 samples [NVIDIA DeepLearningExamples DLRM]; within 35 %."""
+    shape = ModelShape("dlrm", "recommendation", embedding_parameters=22.8e9, embedding_dim=128, tables=26, dense_parameters=2.4e6)
+    work = replace(workload(shape, 1, 65_536, "bf16", "recommendation"), unit="sample")
+    estimate = estimate_step(work, Plan(data=8, micro_batch=8192), hardware("nvidia-dgx-a100-640gb"))
+    assert estimate.units_per_second == pytest.approx(13.8e6, rel=0.35)
