@@ -28,6 +28,8 @@ from rules.sizing.storage import (
 )
 
 if TYPE_CHECKING:
+    from pint import Quantity
+
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
     from rules.sizing.results import HostDesign
@@ -208,7 +210,7 @@ def _storage_design(sized: Assessed) -> StorageDesign:
     if sized.kind in ("object_store", "both"):
         notes.append("the catalog has no object store with published rates; its product is open")
 
-    def rate(value: float | None) -> object:
+    def rate(value: float | None) -> Quantity | None:
         return None if value is None else quantity(value / GB, "GB/s")
 
     return StorageDesign(
