@@ -85,9 +85,9 @@ def _measures(node: Node) -> tuple[float | None, float | None]:
 
 
 def _storage_kw(candidate: Candidate) -> float | None:
-    """Return the power of the shared storage in kW, 0 where there is none, None where it is not stated."""
+    """Return the power of the shared storage in kW, None where it is not stated or the product is still open; 0 where there is none."""
     storage = candidate.storage
-    if storage is None or not storage.systems:
+    if storage is None or (not storage.systems and candidate.nodes <= 1):
         return 0.0
     return None if storage.power is None else magnitude(storage.power, "kW")
 

@@ -195,7 +195,7 @@ def network_draw(fabric: FabricDesign | None) -> EquipmentDraw:
         return EquipmentDraw()
     networks: list[FabricNetwork] = []
     for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band):
-        if network is not None and all(network is not other for other in networks):
+        if network is not None and network not in networks:
             networks.append(network)
     return _sum_of((f"{each.role} network", each.power_typical, each.power_maximum) for each in networks)
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from catalogs.quantities import Quantity
     from catalogs.schema import Node
-    from rules.sizing.results import FabricDesign, StorageDesign
+    from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
 
 UNSTATED_SWITCH_HEIGHT_U = 1.0
 """Height of a switch that the catalog does not state; the one-ASIC switches of the catalog are 1U and 2U. Named in the notes."""
@@ -123,9 +123,9 @@ def switch_equipment(fabric: FabricDesign | None, power_kw: float, catalog: Cata
     if fabric is None:
         return None
     boxes: dict[str, int] = {}
-    seen: list[object] = []
+    seen: list[FabricNetwork] = []
     for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band):
-        if network is None or any(network is other for other in seen):
+        if network is None or network in seen:
             continue
         seen.append(network)
         for switch, count in network.switches.items():
