@@ -206,6 +206,22 @@ _FIT_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="vram.likely_short",
+        stage=_STAGE,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.memory_verdict == "at_risk", F.plan_given == False, F.least_needed_gib > F.memory_capacity_gib),
+        guidance=("G4.1", "G1a.2"),
+        thresholds=("vram-bytes-adam-18", "vram-zero3"),
+        because=(
+            "No plan on {gpu_count} GPUs is expected to fit: the most frugal needs {least_needed_gib} per GPU, {gpu} offers "
+            "{memory_capacity_gib}. Only a framework that keeps less than usual would run ({memory_needed_low_gib} at least)."
+        ),
+        fix=(_MORE_GPUS, _LARGER_GPU, _ADAPTERS, _SMALL_OPTIMIZER),
+        writes=("memory_short",),
+        priority=10,
+    ),
+    Rule(
         id="vram.memory_of_network_software",
         stage=_STAGE,
         kind=Kind.QUESTION,

@@ -37,6 +37,7 @@ STAGE = Stage.VRAM
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 GIB, TERA = 2.0**30, 1e12
+PLAN_KEYS = tuple(f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute"))
 SHOWN_DIGITS = 3
 
 FACTS: tuple[FactField, ...] = (
@@ -48,6 +49,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("memory_needed_low_gib", "low end of the peak on the fullest GPU"),
     FactField("memory_needed_gib", "expected peak on the fullest GPU"),
     FactField("memory_needed_high_gib", "high end of that peak"),
+    FactField("least_needed_gib", "expected peak of the most frugal plan that was looked at"),
+    FactField("plan_given", "whether parts of the plan were given"),
     FactField("memory_capacity_gib", "memory of one device as software sees it"),
     FactField("memory_package_gib", "memory of the GPU as software sees it, all its devices together"),
     FactField("memory_printed_gb", "the size that the vendor prints"),
@@ -104,6 +107,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "gpu": gpu.name,
         "gpu_count": candidate.gpus,
         **_need_facts(candidate, context),
+        "plan_given": any(context.answers.given(key) for key in PLAN_KEYS),
         "memory_printed_gb": gpu.memory.printed.to("GB"),
         "memory_package_gib": gpu.memory.capacity.to("GiB"),
         "in_memory_table": published_capacity_gb(gpu, catalog) is not None,
@@ -131,6 +135,7 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "plan": plan.label,
         "has_plan": True,
         "memory_verdict": memory.verdict,
+        "least_needed_gib": _least(candidate, context, expected),
         **_peak_facts(_gib(memory.low), expected, _gib(memory.high), capacity),
         "largest_term": memory.largest_term.replace("_", " "),
         "largest_term_gib": _gib(terms[memory.largest_term]),
@@ -141,6 +146,15 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "recompute": plan.recompute,
         "micro_batch": plan.micro_batch,
     }
+
+
+def _least(candidate: Candidate, context: Context, expected: float) -> float:
+    """Return the expected GiB of the most frugal plan: the chosen one where it surely fits, else the least that the search saw."""
+    if candidate.choice is None or candidate.choice.memory.verdict == "fits":
+        return expected
+    hardware = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    nearest = search(context.workload, hardware, candidate.gpus, context.answers).nearest
+    return expected if nearest is None else min(expected, nearest.memory[1] / GIB)
 
 
 def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> dict[str, Scalar]:
@@ -156,6 +170,7 @@ def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> d
         "plan": plan.label,
         "has_plan": False,
         "memory_verdict": "does_not_fit" if low / GIB > capacity else "no_plan",
+        "least_needed_gib": expected / GIB,
         **peak,
         "largest_term": "unknown",
         "largest_term_gib": 0.0,
