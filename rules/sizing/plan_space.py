@@ -225,7 +225,7 @@ def state_options(sharding: Sharding, fixed: Fixed, *, lora: bool, exhaustive: b
     elif sharding.pipeline > 1 and not exhaustive:
         zeros = (1,)
     else:
-        zeros = (1, 3) if lora else (1, 2, 3) if not exhaustive else (0, 1, 2, 3)
+        zeros = (1, 3) if lora else (1, 2, 3)
     if fixed.zero_stage is not None:
         zeros = (fixed.zero_stage,)
     recomputes = (fixed.recompute,) if fixed.recompute else ("none", "selective", "full")

@@ -196,8 +196,9 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
 
 
 def _percent(step: StepEstimate, names: tuple[str, ...]) -> float:
-    whole = sum(value.to("s").magnitude for value in step.terms.values())
-    return round(100 * sum(step.terms[name].to("s").magnitude for name in names if name in step.terms) / whole, 2)
+    whole = float(sum(value.to("s").magnitude for value in step.terms.values()))
+    part = float(sum(step.terms[name].to("s").magnitude for name in names if name in step.terms))
+    return round(100 * part / whole, 2) if whole else 0.0
 
 
 def _over_pcie(choice: PlanChoice, context: Context, hardware: Hardware) -> float:
