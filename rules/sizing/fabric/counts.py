@@ -111,7 +111,7 @@ def _check_speeds(spec: FabricInput) -> None:
     if spec.link_speed_gbps > spec.port_speed_gbps * (1 + 1e-9):
         planes = ceil(spec.nic_speed_gbps / spec.port_speed_gbps)
         raise FabricImpossible(
-            f"an adapter of {spec.nic_speed_gbps:g} Gb/s in {spec.planes} plane(s) would run slower on ports of {spec.port_speed_gbps:g} Gb/s",
+            f"an adapter of {spec.nic_speed_gbps:g} Gb/s in {spec.planes} plane(s) is too fast for ports of {spec.port_speed_gbps:g} Gb/s",
             f"planes = {planes}, or ports of {spec.link_speed_gbps:g} Gb/s",
         )
 
@@ -164,10 +164,14 @@ def _single(spec: FabricInput, manager: int) -> Plane:
         nodes = (spec.switch_ports - manager) // spec.nics_per_node
         nearest = f"{nodes} nodes on one switch, or" if nodes > 0 else "a switch with more ports, or"
         raise FabricImpossible(
-            f"{spec.nodes} nodes × {spec.nics_per_node} adapters and {manager} manager links exceed the {spec.switch_ports} ports of one switch",
+            f"{_endpoints(spec, manager)} exceed the {spec.switch_ports} ports of one switch",
             f"{nearest} layout = 'tree'",
         )
     return _tree(spec, manager)
+
+
+def _endpoints(spec: FabricInput, manager: int) -> str:
+    return f"{spec.nodes} nodes × {spec.nics_per_node} adapters and {manager} manager links"
 
 
 def _pair(spec: FabricInput, manager: int) -> Plane:
@@ -177,7 +181,7 @@ def _pair(spec: FabricInput, manager: int) -> Plane:
         nodes = (2 * split.down - manager) // spec.nics_per_node
         nearest = f"{nodes} nodes on a pair, or" if nodes > 0 else "a switch with more ports, or"
         raise FabricImpossible(
-            f"{spec.nodes} nodes × {spec.nics_per_node} adapters and {manager} manager links exceed the {2 * split.down} downlinks of a pair at {spec.down_to_up:g}:1",
+            f"{_endpoints(spec, manager)} exceed the {2 * split.down} downlinks of a pair at {spec.down_to_up:g}:1",
             f"{nearest} layout = 'rail'",
         )
     first = ceil(endpoints / 2)
@@ -238,7 +242,7 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
     notes = []
     if spec.link_speed_gbps < spec.port_speed_gbps:
         notes.append(
-            f"links to nodes run at {spec.link_speed_gbps:g} Gb/s on ports of {spec.port_speed_gbps:g} Gb/s: breaking ports out would save leaves"
+            f"links to nodes use {spec.link_speed_gbps:g} Gb/s of ports of {spec.port_speed_gbps:g} Gb/s: broken out they would save leaves"
         )
     if spec.uplink_speed_gbps < spec.link_speed_gbps:
         notes.append(f"an uplink ({spec.uplink_speed_gbps:g} Gb/s) is slower than an adapter's link: one flow cannot use its whole link")

@@ -24,7 +24,7 @@ class FabricInputError(ValueError):
     """An input table that cannot be read; the message names the key, what was expected and an example."""
 
 
-class FabricImpossible(ValueError):
+class FabricImpossible(ValueError):  # noqa: N818 - it is an answer, not a fault of the input
     """A fabric that cannot be built: the reason, and the nearest that can."""
 
     def __init__(self, reason: str, nearest: str) -> None:

@@ -119,7 +119,7 @@ def split_leaf(spec: FabricInput) -> LeafSplit:
             return LeafSplit(down, least, most)
         down -= 1
     raise FabricImpossible(
-        f"a switch of {spec.switch_ports} × {spec.port_speed_gbps:g} Gb/s cannot be split {spec.down_to_up:g}:1 with uplinks of {spec.uplink_speed_gbps:g} Gb/s",
+        f"{spec.switch_ports} × {spec.port_speed_gbps:g} Gb/s do not split {spec.down_to_up:g}:1 over {spec.uplink_speed_gbps:g} Gb/s",
         "uplinks at the port's speed and a ratio nearer to 1:1, or a switch with more ports",
     )
 

@@ -1,0 +1,157 @@
+"""The network among GPUs: InfiniBand and Ethernet are both counted, and the traffic decides."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.counts import two_tier_nodes
+from rules.sizing.fabric.inputs import FabricInput
+from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
+
+if TYPE_CHECKING:
+    from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.adapters import Adapters
+    from rules.sizing.fabric.traffic import Traffic
+
+TECHNOLOGIES = ("infiniband", "ethernet")
+MANAGER_LINKS = 4
+"""Links of the fabric managers at every size of NVIDIA's DGX SuperPOD with UFM (two appliances) [RA-11333-001, table 4]."""
+HALF_UNIT = 0.5
+"""A rail-optimized unit is built once more than half of its node ports are used; below, two rails share a leaf and fewer switches do."""
+HEAVY_SHARE = 0.25
+"""Traffic is heavy from this share of what the network delivers on: its bursts are several times its mean. A proposal, not measured."""
+
+
+@dataclass(frozen=True)
+class ComputeChoice:
+    """The chosen network among GPUs and why: `reason` is asked, only, platform, heavy, latency, fastest, light or none.
+
+    `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
+    fabric managers found no port. `refused` is why nothing could be built, "" where something was.
+    """
+
+    technology: str
+    reason: str
+    chosen: Counted | None
+    other: Counted | None
+    managers_missing: bool = False
+    refused: str = ""
+    asked_for_missing: bool = False
+
+
+def needs_compute_fabric(candidate: Candidate) -> bool:
+    """Return whether GPUs must talk between nodes: more than one node, and more GPUs than share one scale-up domain."""
+    return candidate.nodes > 1 and candidate.gpus > candidate.node.scale_up_domain
+
+
+def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, traffic: Traffic, effective_gbps: float) -> ComputeChoice:
+    """Count the network with both technologies and choose; `effective_gbps` is what the adapters deliver per GPU."""
+    if not needs_compute_fabric(candidate):
+        return ComputeChoice("none", "none", None, None)
+    if adapters.count < 1:
+        return ComputeChoice("none", "none", None, None, refused="the servers have no adapter for a network between them")
+    built = {technology: _count(candidate, context, adapters, technology) for technology in TECHNOLOGIES}
+    possible = [technology for technology in TECHNOLOGIES if built[technology] is not None]
+    if not possible:
+        return ComputeChoice("none", "none", None, None, refused=_refusal(candidate, context, adapters))
+    asked = context.answers.text("preferences.fabric")
+    technology, reason = _decide(asked, possible, candidate, context, traffic, effective_gbps)
+    chosen, missing = _with_managers(built[technology], technology)
+    other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
+    return ComputeChoice(technology, reason, chosen, other, missing, asked_for_missing=asked in TECHNOLOGIES and asked not in possible)
+
+
+def _decide(
+    asked: str, possible: list[str], candidate: Candidate, context: Context, traffic: Traffic, effective_gbps: float
+) -> tuple[str, str]:
+    """Return (technology, reason); InfiniBand has the lower latency, Ethernet the wider choice and the lower price per port."""
+    if asked in possible:
+        return asked, "asked"
+    if len(possible) == 1:
+        return possible[0], "only"
+    if candidate.gpu.stack != "CUDA":
+        return "ethernet", "platform"
+    if traffic.gigabytes > 0 and traffic.needed_gbps >= HEAVY_SHARE * effective_gbps:
+        return "infiniband", "heavy"
+    if domains_spanned(candidate) > 1:
+        return "infiniband", "latency"
+    if context.answers.text("budget.objective") == "fastest":
+        return "infiniband", "fastest"
+    return "ethernet", "light"
+
+
+def domains_spanned(candidate: Candidate) -> int:
+    """Return over how many scale-up domains the plan's tensor, expert or context groups reach; 1 where all stay inside."""
+    if candidate.choice is None:
+        return 1
+    plan, domain = candidate.choice.plan, max(1, candidate.node.scale_up_domain)
+    if domain == 1:  # without fast links the GPUs of one server share its host
+        domain = max(1, candidate.node.gpu_count // candidate.node.trays)
+    largest = max(plan.tensor * plan.context, plan.expert * plan.expert_tensor)
+    return -(-largest // domain)
+
+
+def _count(candidate: Candidate, context: Context, adapters: Adapters, technology: str) -> Counted | None:
+    """Return the network in one technology with the switch that needs the fewest boxes, None where it cannot be built."""
+    if technology not in adapters.protocols:
+        return None
+    planes = adapters.planes(technology)
+    options = switch_options(context.catalog, context.answers, technology, adapters.speed_gbps / planes)
+    best: Counted | None = None
+    for option in options:
+        made = count_with([option], _spec(candidate, context, adapters, planes, option))
+        if made is not None and (best is None or made.rank < best.rank):
+            best = made
+    return best
+
+
+def _spec(candidate: Candidate, context: Context, adapters: Adapters, planes: int, option: SwitchOption) -> FabricInput:
+    spec = FabricInput(
+        nodes=candidate.nodes,
+        nics_per_node=adapters.count,
+        nic_speed_gbps=adapters.speed_gbps,
+        switch_ports=option.ports,
+        port_speed_gbps=option.port_gbps,
+        uplink_speed_gbps=option.uplink_gbps,
+        planes=planes,
+        down_to_up=context.answers.number("preferences.oversubscription") or 1.0,
+    )
+    return replace(spec, layout=_layout(candidate, spec))
+
+
+def _layout(candidate: Candidate, spec: FabricInput) -> str:
+    """One switch where all fit; rails where the GPUs of a node can hand traffic to each other and a unit is more than half full."""
+    if spec.nodes * spec.nics_per_node <= spec.switch_ports:
+        return "single"
+    linked = candidate.node.topology in ("nvswitch", "full_mesh", "ethernet_mesh")
+    enough = spec.nodes > HALF_UNIT * spec.switch_ports / 2
+    return "rail" if linked and spec.nics_per_node > 1 and enough else "tree"
+
+
+def _with_managers(counted: Counted | None, technology: str) -> tuple[Counted | None, bool]:
+    """Attach fabric managers where the ports for them are free; return also whether they are missing.
+
+    A switch with a port for them needs none of its own, one switch runs its own subnet manager, Ethernet has no such role.
+    """
+    if counted is None or technology != "infiniband" or counted.counts.tiers < 2 or counted.option.switch.manager_port:
+        return counted, False
+    managed = count_with([counted.option], replace(counted.spec, manager_ports=MANAGER_LINKS))
+    if managed is not None and managed.counts.switches == counted.counts.switches:
+        return managed, False
+    return counted, True
+
+
+def _refusal(candidate: Candidate, context: Context, adapters: Adapters) -> str:
+    """Return why no technology works: no switch of that speed, or too many endpoints, with the largest size that can be built."""
+    limits = []
+    for technology in TECHNOLOGIES:
+        if technology not in adapters.protocols:
+            continue
+        planes = adapters.planes(technology)
+        for option in switch_options(context.catalog, context.answers, technology, adapters.speed_gbps / planes):
+            spec = _spec(candidate, context, adapters, planes, option)
+            limits.append(two_tier_nodes(spec) * spec.spine_ports // 2)
+    if not limits:
+        return f"no switch in the catalog has ports for adapters of {adapters.speed_gbps:g} Gb/s"
+    return f"three tiers of the largest switches carry {max(limits):,} nodes of {adapters.count} adapters"

@@ -1,0 +1,181 @@
+"""The four networks of a candidate: counted, cabled and powered."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import quantity
+from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters
+from rules.sizing.fabric.cabling import Cabling, cable_network
+from rules.sizing.fabric.compute import ComputeChoice, choose_compute
+from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
+from rules.sizing.fabric.traffic import Traffic, traffic_of
+from rules.sizing.lookup import fact_value, threshold_number
+from rules.sizing.results import FabricDesign, FabricNetwork
+
+if TYPE_CHECKING:
+    from catalogs.quantities import Quantity
+    from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.switching import Counted
+
+USUAL_NODES_PER_RACK = 4
+"""Density that cable lengths assume until racks are planned: four servers of 8 to 10 kW, as in the SuperPOD of DGX H100."""
+MANAGERS_PER_FABRIC = 2
+"""Fabric-manager appliances of a compute network, one active and one standby [DGX SuperPOD H100 RA]."""
+OUT_OF_BAND_CABLE = "generic-cat6a-10"
+_INFINIBAND_NAMES = {200.0: "HDR", 400.0: "NDR", 800.0: "XDR"}
+"""Names of InfiniBand by the rate of a four-lane port in Gb/s [InfiniBand Trade Association]."""
+
+
+@dataclass(frozen=True)
+class SizedFabric:
+    """The design with what led to it: adapters, traffic, the choice of technology, and the rates per GPU in Gb/s.
+
+    `offered_gbps` is a GPU's share of the node's adapters through the wired ratio, `effective_gbps` the share of it to plan with.
+    """
+
+    design: FabricDesign
+    adapters: Adapters
+    front_adapters: Adapters
+    traffic: Traffic
+    choice: ComputeChoice
+    front: FrontEnd
+    gpus_per_node: int
+    offered_gbps: float
+    effective_gbps: float
+
+
+def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
+    """Design compute, storage, in-band and out-of-band networks for a candidate; a single node needs none of them.
+
+    Raises CatalogError where a number that sizing needs is missing from the catalog.
+    """
+    catalog = context.catalog
+    adapters = compute_adapters(candidate.node, candidate.gpu, catalog, context.answers)
+    front_adapters = front_end_adapters(candidate.node, catalog)
+    traffic = traffic_of(candidate)
+    gpus_per_node = max(1, candidate.node.gpu_count // candidate.node.trays)
+    share = adapters.offered_gbps / gpus_per_node
+    delivered = threshold_number(catalog.thresholds, "fab-effective")
+    choice = choose_compute(candidate, context, adapters, traffic, share * delivered)
+    density = candidate.placed_density or (candidate.node.trays if candidate.node.is_rack else USUAL_NODES_PER_RACK)
+    racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
+    compute_switches = choice.chosen.counts.switches if choice.chosen else 0
+    front = size_front_end(candidate, context, front_adapters, compute_switches, racks)
+    compute = _compute(choice, adapters, candidate, context, racks, share)
+    shared = _front_end(front, front_adapters, candidate, context, racks)
+    design = FabricDesign(compute, shared, shared, _out_of_band(front.management), density)
+    offered = share / compute.oversubscription if compute else share
+    return SizedFabric(design, adapters, front_adapters, traffic, choice, front, gpus_per_node, offered, offered * delivered)
+
+
+def technology_name(technology: str, link_gbps: float) -> str:
+    """Return the technology as people say it: InfiniBand NDR, RoCEv2 over 400 GbE."""
+    if technology == "infiniband":
+        return f"InfiniBand {_INFINIBAND_NAMES.get(link_gbps, f'{link_gbps:g} Gb/s')}"
+    return f"RoCEv2 over {link_gbps:g} GbE"
+
+
+def _compute(
+    choice: ComputeChoice, adapters: Adapters, candidate: Candidate, context: Context, racks: int, share_gbps: float
+) -> FabricNetwork | None:
+    counted = choice.chosen
+    if counted is None:
+        return None
+    cabling = cable_network(counted, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack)
+    managers = MANAGERS_PER_FABRIC if counted.counts.manager_links else 0
+    extra = managers * fact_value(context.catalog.facts, "ufm-appliance", "power").to("W") if managers else 0.0
+    name = technology_name(choice.technology, counted.spec.link_speed_gbps)
+    notes = (*counted.counts.notes, *((adapters.assumed,) if adapters.assumed else ()))
+    return _network("compute", name, counted, cabling, share_gbps, extra, notes)
+
+
+def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, racks: int) -> FabricNetwork | None:
+    if front.network is None:
+        return None
+    cabling = cable_network(front.network, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack)
+    notes = (
+        "storage and in-band traffic share this network: two links per node, to two leaves",
+        f"{front.storage_links} links for storage systems, {front.servers} management server(s)",
+        *((adapters.assumed,) if adapters.assumed else ()),
+        *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),
+    )
+    return _network("storage and in-band", f"{front.speed_gbps:g} GbE", front.network, cabling, front.speed_gbps, 0.0, notes)
+
+
+def _network(
+    role: str, technology: str, counted: Counted, cabling: Cabling, speed_gbps: float, extra_w: float, notes: tuple[str, ...]
+) -> FabricNetwork:
+    counts, switch, spec = counted.counts, counted.option.switch, counted.spec
+    links = dict(counts.links)
+    if counts.inter_switch_links:
+        links["leaf_leaf"] = counts.inter_switch_links
+    return FabricNetwork(
+        role=role,
+        technology=technology,
+        layout=spec.layout,
+        speed_gbps=speed_gbps,
+        endpoints=counts.links["node_leaf"],
+        leaf=counts.leaf,
+        spine=counts.spine,
+        core=counts.core,
+        tiers=counts.tiers,
+        planes=counts.planes,
+        oversubscription=counts.oversubscription,
+        links=links,
+        cages=counts.cages,
+        modules=cabling.modules,
+        manager_links=counts.manager_links,
+        switches={switch.id: counts.switches},
+        cables=cabling.cables,
+        power_typical=_power(counted, cabling, extra_w, highest=False),
+        power_maximum=_power(counted, cabling, extra_w, highest=True),
+        notes=notes,
+    )
+
+
+def _power(counted: Counted, cabling: Cabling, extra_w: float, *, highest: bool) -> Quantity | None:
+    """Return switches with their modules; the printed maximum of a switch includes modules, else typical and modules are added.
+
+    None where the catalog has no power of the switch at all.
+    """
+    switch = counted.option.switch
+    boxes = ceil(counted.counts.switches / switch.switches_per_box)
+    if highest and switch.power_maximum is not None:
+        return quantity(boxes * switch.power_maximum.ends("W")[2] + extra_w, "W")
+    if switch.power_typical is not None:
+        watts = cabling.watts_maximum if highest else cabling.watts_typical
+        return quantity(boxes * switch.power_typical.ends("W")[2 if highest else 1] + watts + extra_w, "W")
+    return None
+
+
+def _out_of_band(management: Management | None) -> FabricNetwork | None:
+    """Return the out-of-band network: one copper cable per managed port, every management switch among the managed."""
+    if management is None:
+        return None
+    switch, number = management.switch, management.switches
+    typical, highest = switch.power_typical or switch.power_maximum, switch.power_maximum or switch.power_typical
+    return FabricNetwork(
+        role="out-of-band",
+        technology=f"{switch.port_speed.to('Gb/s'):g} GbE",
+        layout="tree",
+        speed_gbps=switch.port_speed.to("Gb/s"),
+        endpoints=management.ports,
+        leaf=number,
+        spine=0,
+        core=0,
+        tiers=1,
+        planes=1,
+        oversubscription=1.0,
+        links={"node_leaf": management.ports, "leaf_spine": 0, "spine_core": 0},
+        cages={"leaf_node": management.ports},
+        modules={},
+        manager_links=0,
+        switches={switch.id: number},
+        cables={OUT_OF_BAND_CABLE: management.ports},
+        power_typical=quantity(number * typical.to("W"), "W") if typical else None,
+        power_maximum=quantity(number * highest.to("W"), "W") if highest else None,
+        notes=(f"{management.uplinks} uplinks to the front-end network; every switch's own management port is counted",),
+    )

@@ -1,0 +1,120 @@
+"""The networks beside the GPUs' own: storage and in-band traffic over one Ethernet, and the out-of-band network that manages everything.
+
+Storage and in-band traffic share one network, as in NVIDIA's GB200 and B300 designs: two links per node, to two leaves.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.inputs import FabricInput
+from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
+from rules.sizing.lookup import fact_value
+
+if TYPE_CHECKING:
+    from catalogs.schema import Switch
+    from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.adapters import Adapters
+
+FRONT_END_RATIO = 5.0 / 3.0
+"""Downlink to uplink bandwidth on the nodes' side of NVIDIA's GB200 storage and in-band network [DGX SuperPOD GB200 RA]."""
+LINKS_PER_NODE = 2
+"""Each node is tied to two leaves, so that a leaf can fail."""
+SITE_UPLINKS = 2
+"""Links to the site's own network."""
+UPLINKS_PER_MANAGEMENT_SWITCH = 2
+"""Links of a management switch to the front-end network, to two leaves."""
+NODE_MANAGEMENT_PORTS = 2
+"""Ports of a node on the out-of-band network: its management controller and the host; each DPU adds the port of its own controller.
+With switches and power units this gives NVIDIA's printed totals: 333 cables for 127 DGX H100, 16 switches of 48 for 127 DGX B200."""
+POWER_UNITS_PER_RACK = 3
+"""Metered power units per rack on the out-of-band network: 108 in 38 racks of four H100 units [DGX SuperPOD H100 RA, appendix A]."""
+RACK_EXTRA_PORTS = 17
+"""Further out-of-band ports of a pre-integrated rack: nine switch trays and eight power shelves [NVIDIA GB300 NVL72 components]."""
+SMALL_NODES, SMALL_SPEED_GBPS = 8, 100.0
+"""Up to eight nodes NVIDIA's BasePOD runs storage and in-band traffic over a pair of 64 × 100G switches [DGX BasePOD RA-11127-001]."""
+DPU = "BlueField"
+SMALL_CLUSTER_NODES = 4
+"""Up to here one management server is enough; NVIDIA's BasePOD starts at four nodes with its full set."""
+
+
+@dataclass(frozen=True)
+class Management:
+    """The out-of-band network: managed devices, switches of one product, and their uplinks."""
+
+    switch: Switch
+    ports: int
+    switches: int
+
+    @property
+    def uplinks(self) -> int:
+        """Return the links of the management switches to the front-end network."""
+        return self.switches * UPLINKS_PER_MANAGEMENT_SWITCH
+
+
+@dataclass(frozen=True)
+class FrontEnd:
+    """Both networks together; `storage_links` of `speed_gbps` go to the storage systems, `servers` are management servers."""
+
+    network: Counted | None
+    management: Management | None
+    storage_links: int
+    servers: int
+    endpoints: int
+    speed_gbps: float = 0.0
+
+
+def size_front_end(candidate: Candidate, context: Context, adapters: Adapters, compute_switches: int, racks: int) -> FrontEnd:
+    """Size both networks; each contains the other's switches, so they are sized in turn until nothing changes."""
+    if candidate.nodes <= 1:
+        return FrontEnd(None, None, 0, 0, 0)
+    facts = context.catalog.facts
+    read = fact_value(facts, "superpod-h100-best", "gpu_read").to("GB/s") * candidate.gpus
+    speed = min(adapters.speed_gbps, SMALL_SPEED_GBPS) if candidate.nodes <= SMALL_NODES else adapters.speed_gbps
+    storage_links = max(2, ceil(read * 8.0 / speed))
+    servers = 1 if candidate.nodes <= SMALL_CLUSTER_NODES else int(fact_value(facts, "management-nodes", "basepod").to(""))
+    options = switch_options(context.catalog, context.answers, "ethernet", speed)
+    fixed = LINKS_PER_NODE * (candidate.nodes + servers) + storage_links + SITE_UPLINKS
+    switch = management_switch(context)
+    network, management, endpoints = _network(options, fixed, speed), None, fixed
+    for _ in range(4):
+        other = compute_switches + (network.counts.switches if network else 0)
+        management = _management(candidate, adapters, switch, other, servers, racks) if switch else None
+        wanted = fixed + (management.uplinks if management else 0)
+        if wanted == endpoints:
+            break
+        endpoints, network = wanted, _network(options, wanted, speed)
+    return FrontEnd(network, management, storage_links, servers, endpoints, speed)
+
+
+def _network(options: list[SwitchOption], endpoints: int, speed_gbps: float) -> Counted | None:
+    """Return the network for so many links: a pair of switches where one is enough, for two leaves are always wanted."""
+    best: Counted | None = None
+    for option in options:
+        for layout in ("pair", "tree"):
+            spec = FabricInput(endpoints, 1, speed_gbps, option.ports, option.port_gbps, option.uplink_gbps, layout, 1, FRONT_END_RATIO)
+            made = count_with([option], spec)
+            if made is None or made.counts.leaf < 2:
+                continue
+            if best is None or made.rank < best.rank:
+                best = made
+    return best
+
+
+def management_switch(context: Context) -> Switch | None:
+    """Return the management switch of the catalog: for sale before planning classes, then by id."""
+    kinds = [each for each in context.catalog.switches if each.role == "management"]
+    return min(kinds, key=lambda each: (each.status != "available", each.id), default=None)
+
+
+def _management(candidate: Candidate, adapters: Adapters, switch: Switch, switches: int, servers: int, racks: int) -> Management:
+    """Count the managed ports, those of the management switches among them."""
+    dpus = adapters.count if DPU in adapters.name else 0
+    ports = candidate.nodes * (NODE_MANAGEMENT_PORTS + dpus) + switches + servers + racks * POWER_UNITS_PER_RACK
+    ports += candidate.units * RACK_EXTRA_PORTS if candidate.node.is_rack else 0
+    needed = ceil(ports / switch.ports)
+    while ports + needed > needed * switch.ports:
+        needed += 1
+    return Management(switch, ports + needed, needed)

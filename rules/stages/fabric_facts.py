@@ -1,0 +1,334 @@
+"""The wide fact of the stage fabric: what its rules compare and print."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from math import log2
+from typing import TYPE_CHECKING
+
+from rules.facts import FactField
+from rules.sizing.fabric.compute import domains_spanned, needs_compute_fabric
+from rules.sizing.fabric.design import technology_name
+from rules.sizing.lookup import threshold_number
+
+if TYPE_CHECKING:
+    from catalogs import Catalog
+    from rules.candidate import Candidate, Context
+    from rules.findings import Scalar
+    from rules.sizing.fabric.design import SizedFabric
+    from rules.sizing.fabric.switching import Counted
+
+LANGUAGE_WORKLOADS = ("pretraining", "fine_tuning_full", "fine_tuning_lora", "fine_tuning_qlora")
+BASELINE_GBPS = 100.0
+"""100 GbE per node, the baseline that guidance names (G2a.1)."""
+V100_PEAK_TFLOPS = 125.0
+"""Dense 16-bit peak of a V100 with tensor cores [NVIDIA V100 datasheet], on which the published ladder of ZeRO-3 speeds was measured."""
+LAYOUT_WORDS = {
+    "single": "one switch",
+    "pair": "two switches back to back",
+    "tree": "leaf-spine",
+    "rail": "rail-optimized leaf-spine",
+    "rail_only": "separate rails",
+    "none": "no network",
+}
+
+GIVEN_REASONS = {
+    "asked": "The answers ask for it",
+    "only": "It is the only one that these adapters and the switches of the catalog give",
+    "platform": "Published designs with GPUs of this vendor use RoCE Ethernet",
+    "fastest": "Speed is the objective, and InfiniBand has the lowest latency",
+}
+"""Reasons of a technology that do not come from the plan's traffic. Published designs: AMD's cluster networking guide for MI300."""
+
+FACTS: tuple[FactField, ...] = (
+    FactField("nodes", "scale-out nodes: servers, or trays of racks"),
+    FactField("gpus", "GPUs that train"),
+    FactField("gpus_per_node", "GPUs of one scale-out node"),
+    FactField("gpu", "name of the GPU"),
+    FactField("node", "name of the server or rack"),
+    FactField("multi_node", "whether GPUs must talk between nodes outside one scale-up domain"),
+    FactField("buildable", "whether the network among GPUs can be built, or none is needed"),
+    FactField("refused", "why it cannot be built, empty where it can"),
+    FactField("technology", "infiniband, ethernet or none"),
+    FactField("technology_name", "the technology with its speed, in words"),
+    FactField("reason", "why: asked, only, platform, heavy, latency, fastest, light or none"),
+    FactField("reason_is_given", "whether the technology follows from the answers, the platform or lack of choice, not from the traffic"),
+    FactField("reason_words", "that reason in words, empty where the traffic decided"),
+    FactField("asked", "the fabric that the answers ask for, or any"),
+    FactField("asked_for_missing", "whether what was asked for cannot be built with these adapters and switches"),
+    FactField("other_name", "the other technology that could have been built, empty where none"),
+    FactField("other_switches", "its number of switches, 0 where none"),
+    FactField("switch_name", "the switch product, empty where none"),
+    FactField("switches", "switches of the network among GPUs"),
+    FactField("leaf", "leaf switches"),
+    FactField("spine", "spine switches"),
+    FactField("core", "core switches"),
+    FactField("tiers", "tiers of switches"),
+    FactField("planes", "independent planes"),
+    FactField("layout", "single, tree or rail; none without a network"),
+    FactField("layout_words", "the same in words"),
+    FactField("switch_words", "the switches per tier, in words"),
+    FactField("nics_per_node", "adapters of a node for traffic among GPUs"),
+    FactField("nics_per_gpu", "adapters for each GPU"),
+    FactField("nic_name", "the adapter"),
+    FactField("nic_speed_gbps", "rate of one adapter"),
+    FactField("link_gbps", "rate of one link to a leaf"),
+    FactField("nics_assumed", "whether the adapters are assumed rather than stated"),
+    FactField("nics_assumption", "what is assumed about them"),
+    FactField("node_gbps", "rate of all adapters of a node"),
+    FactField("slot_known", "whether the slot's PCIe generation is stated and the adapter sits in a slot"),
+    FactField("slot_gbps", "rate of an x16 slot, 0 where not known"),
+    FactField("rdma", "whether the adapters do RDMA"),
+    FactField("reorders_packets", "whether they put sprayed packets back in order"),
+    FactField("fast_scale_up", "whether the GPUs of a node share fast links"),
+    FactField("offered_gbps", "a GPU's share of its node's adapters, through the wired ratio"),
+    FactField("effective_gbps", "the part of it to plan with"),
+    FactField("has_plan", "whether a parallel plan was found"),
+    FactField("plan", "the parallel plan"),
+    FactField("has_traffic", "whether the plan sends bytes between scale-up domains"),
+    FactField("traffic_gb", "what one GPU sends to other scale-up domains in a step"),
+    FactField("traffic_s", "how long that takes at the effective rate"),
+    FactField("budget_s", "computing time of the step that it can hide behind"),
+    FactField("traffic_to_budget", "the first over the second"),
+    FactField("needed_gbps", "rate per GPU at which all of it hides"),
+    FactField("needed_node_gbps", "the same for a node"),
+    FactField("needed_percent", "needed over effective rate"),
+    FactField("step_s", "time of one step"),
+    FactField("slower_percent", "how much longer the step gets because traffic does not hide at the effective rate"),
+    FactField("baseline_gbps", "100 GbE per node"),
+    FactField("baseline_slower_percent", "how much longer the step would get with one 100 GbE link per node"),
+    FactField("exposed_percent", "share of the step that waits for communication of any kind"),
+    FactField("scaling_percent", "the rest: what the design expects of scaling"),
+    FactField("oversubscription", "down to up bandwidth as wired"),
+    FactField("oversubscription_asked", "the ratio that the answers allow"),
+    FactField("spine_loss_percent", "bandwidth between leaves that the loss of one spine takes"),
+    FactField("leaf_loss_percent", "bandwidth of a node that the loss of one leaf takes"),
+    FactField("free_leaf_ports", "unused ports of the leaves"),
+    FactField("two_tier_nodes", "largest number of nodes that two tiers of this switch carry"),
+    FactField("unit_nodes", "nodes that share one set of leaves"),
+    FactField("manager_links", "links of fabric managers"),
+    FactField("managers_missing", "whether fabric managers found no free port"),
+    FactField("nodes_with_managers", "nodes at which a port for them would be free"),
+    FactField("domains_spanned", "scale-up domains over which tensor, expert or context groups reach"),
+    FactField("expert_domains", "scale-up domains over which the experts are spread"),
+    FactField("zero_stage", "sharding stage of the plan"),
+    FactField("zero3_gb", "what ZeRO-3 moves per accumulation step and node, by the rule of thumb"),
+    FactField("zero3_s", "how long that takes at the node's effective rate"),
+    FactField("plain_gb", "what plain data parallelism moves per step and node, by the rule of thumb"),
+    FactField("micro_step_s", "computing time of one accumulation step"),
+    FactField("ladder_gbps", "rate per node at which ZeRO-3 ran badly on V100, scaled to this GPU"),
+    FactField("message_mib", "largest message of the plan's collectives"),
+    FactField("message_share", "share of the adapter's rate that a message of that size reaches, measured"),
+    FactField("bus_gb_per_s", "bus bandwidth that an all-reduce over all GPUs should reach"),
+    FactField("is_language_model", "whether the workload is a language model"),
+    FactField("model", "name of the model"),
+    FactField("objective", "cheapest, fastest or best_per_kw"),
+    FactField("has_front_end", "whether there is a storage and in-band network"),
+    FactField("front_gbps", "rate of its links"),
+    FactField("front_ratio", "its down to up bandwidth"),
+    FactField("front_switches", "its switches"),
+    FactField("managed_ports", "ports of the out-of-band network"),
+    FactField("managed_switches", "its switches"),
+)
+
+
+def fabric_facts(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    """Return every field of FACTS."""
+    return {
+        **_cluster(candidate, context),
+        **_choice(sized, candidate),
+        **_counts(sized),
+        **_adapters(sized, candidate),
+        **_traffic(sized, candidate),
+        **_plan(sized, candidate, context),
+        **_front_end(sized),
+    }
+
+
+def _cluster(candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    return {
+        "nodes": candidate.nodes,
+        "gpus": candidate.gpus,
+        "gpus_per_node": max(1, candidate.node.gpu_count // candidate.node.trays),
+        "gpu": candidate.gpu.name,
+        "node": candidate.node.name,
+        "multi_node": needs_compute_fabric(candidate),
+        "is_language_model": context.workload.kind in LANGUAGE_WORKLOADS,
+        "model": context.workload.model.name,
+        "objective": context.answers.text("budget.objective"),
+        "asked": context.answers.text("preferences.fabric"),
+        "oversubscription_asked": context.answers.number("preferences.oversubscription") or 1.0,
+    }
+
+
+def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
+    choice = sized.choice
+    return {
+        "buildable": not choice.refused,
+        "refused": choice.refused,
+        "technology": choice.technology,
+        "technology_name": technology_name(choice.technology, choice.chosen.spec.link_speed_gbps) if choice.chosen else "none",
+        "reason": choice.reason,
+        "reason_is_given": choice.reason in GIVEN_REASONS,
+        "reason_words": GIVEN_REASONS.get(choice.reason, ""),
+        "asked_for_missing": choice.asked_for_missing,
+        "other_name": technology_name(*_other(choice.technology, choice.other)) if choice.other else "",
+        "other_switches": choice.other.counts.switches if choice.other else 0,
+        "managers_missing": choice.managers_missing,
+        "nodes_with_managers": max(1, candidate.nodes - 1),
+    }
+
+
+def _other(technology: str, other: Counted) -> tuple[str, float]:
+    return "ethernet" if technology == "infiniband" else "infiniband", other.spec.link_speed_gbps
+
+
+def _counts(sized: SizedFabric) -> dict[str, Scalar]:
+    chosen = sized.choice.chosen
+    if chosen is None:
+        zeros = (
+            "switches",
+            "leaf",
+            "spine",
+            "core",
+            "tiers",
+            "link_gbps",
+            "free_leaf_ports",
+            "two_tier_nodes",
+            "unit_nodes",
+            "manager_links",
+        )
+        losses = {"spine_loss_percent": 0.0, "leaf_loss_percent": 0.0, "oversubscription": 1.0, "planes": 1}
+        words = {"switch_name": "", "layout": "none", "layout_words": LAYOUT_WORDS["none"], "switch_words": "none"}
+        return {**dict.fromkeys(zeros, 0), **losses, **words}
+    counts, spec = chosen.counts, chosen.spec
+    tiers = ((counts.leaf, "leaf"), (counts.spine, "spine"), (counts.core, "core"))
+    return {
+        "switches": counts.switches,
+        "switch_name": chosen.option.switch.name,
+        "leaf": counts.leaf,
+        "spine": counts.spine,
+        "core": counts.core,
+        "tiers": counts.tiers,
+        "planes": counts.planes,
+        "layout": spec.layout,
+        "layout_words": LAYOUT_WORDS[spec.layout],
+        "switch_words": " + ".join(f"{number} {tier}" for number, tier in tiers if number),
+        "link_gbps": spec.link_speed_gbps,
+        "oversubscription": round(counts.oversubscription, 4),
+        "spine_loss_percent": 100.0 / counts.spine if counts.spine else 0.0,
+        "leaf_loss_percent": 100.0 / counts.planes / (spec.nics_per_node if spec.layout == "rail" else 1),
+        "free_leaf_ports": counts.free["leaf"],
+        "two_tier_nodes": counts.two_tier_nodes,
+        "unit_nodes": counts.unit_nodes,
+        "manager_links": counts.manager_links,
+    }
+
+
+def _adapters(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
+    adapters = sized.adapters
+    return {
+        "nics_per_node": adapters.count,
+        "nics_per_gpu": adapters.count / sized.gpus_per_node,
+        "nic_name": adapters.name,
+        "nic_speed_gbps": adapters.speed_gbps,
+        "nics_assumed": bool(adapters.assumed),
+        "nics_assumption": adapters.assumed,
+        "node_gbps": adapters.node_gbps,
+        "slot_known": adapters.slot_gbps > 0,
+        "slot_gbps": adapters.slot_gbps,
+        "rdma": adapters.rdma,
+        "reorders_packets": adapters.reorders_packets,
+        "fast_scale_up": candidate.node.topology in ("nvswitch", "full_mesh", "ethernet_mesh", "unified"),
+        "offered_gbps": sized.offered_gbps,
+        "effective_gbps": sized.effective_gbps,
+        "bus_gb_per_s": sized.effective_gbps * sized.gpus_per_node / 8.0,
+    }
+
+
+def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
+    traffic, effective = sized.traffic, sized.effective_gbps
+    seconds = traffic.seconds_at(effective)
+    delivered = effective / sized.offered_gbps if sized.offered_gbps else 0.0
+    return {
+        "has_plan": candidate.choice is not None,
+        "plan": candidate.choice.plan.label if candidate.choice else "none",
+        "has_traffic": traffic.gigabytes > 0,
+        "traffic_gb": traffic.gigabytes,
+        "traffic_s": seconds,
+        "budget_s": traffic.budget_s,
+        "traffic_to_budget": seconds / traffic.budget_s if traffic.budget_s > 0 else 0.0,
+        "needed_gbps": traffic.needed_gbps,
+        "needed_node_gbps": traffic.needed_gbps * sized.gpus_per_node,
+        "needed_percent": 100.0 * traffic.needed_gbps / effective if effective > 0 else 0.0,
+        "step_s": traffic.step_s,
+        "slower_percent": 100.0 * traffic.slower_at(effective),
+        "baseline_gbps": BASELINE_GBPS,
+        "baseline_slower_percent": 100.0 * traffic.slower_at(BASELINE_GBPS * delivered / sized.gpus_per_node),
+        "exposed_percent": 100.0 * traffic.exposed_share,
+        "scaling_percent": 100.0 * (1.0 - traffic.exposed_share),
+    }
+
+
+def _plan(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    catalog, traffic, parameters = context.catalog, sized.traffic, context.workload.parameters.total
+    plan = candidate.choice.plan if candidate.choice else None
+    accumulations = max(1.0, context.workload.global_batch / (plan.micro_batch * plan.data)) if plan else 1.0
+    zero3_gb = _rule_of_thumb(catalog, "fab-comms-zero3") * parameters / 1e9
+    node_gbps = sized.effective_gbps * sized.gpus_per_node
+    domain = max(1, candidate.node.scale_up_domain)
+    message = traffic.message_mib
+    return {
+        "domains_spanned": domains_spanned(candidate),
+        "expert_domains": -(-plan.expert * plan.expert_tensor // domain) if plan and plan.expert > 1 else 1,
+        "zero_stage": plan.zero_stage if plan else 0,
+        "zero3_gb": zero3_gb,
+        "zero3_s": 8.0 * zero3_gb / node_gbps if node_gbps > 0 else 0.0,
+        "plain_gb": _rule_of_thumb(catalog, "fab-comms-ddp") * context.workload.trainable_parameters / 1e9,
+        "micro_step_s": traffic.budget_s / accumulations,
+        "ladder_gbps": _ladder(candidate, catalog),
+        "message_mib": message,
+        "message_share": message_share(message, catalog) if message > 0 else 1.0,
+    }
+
+
+def _rule_of_thumb(catalog: Catalog, threshold: str) -> float:
+    """Return the bytes per parameter that a node moves, by the published rule of thumb."""
+    return threshold_number(catalog.thresholds, threshold, "multiplier") * threshold_number(
+        catalog.thresholds, threshold, "bytes_per_parameter"
+    )
+
+
+def _ladder(candidate: Candidate, catalog: Catalog) -> float:
+    """Return the rate per node in Gb/s at which ZeRO-3 ran badly on V100, scaled by this GPU's 16-bit peak within the published range."""
+    peak = candidate.gpu.peak_dense.get("bf16") or candidate.gpu.peak_dense.get("fp16")
+    ratio = peak.to("TFLOP/s") / V100_PEAK_TFLOPS if peak is not None else 1.0
+    most = threshold_number(catalog.thresholds, "fab-zero3-scale-h100", "high")
+    return threshold_number(catalog.thresholds, "fab-zero3-ladder-v100", "bad") * min(max(1.0, ratio), most)
+
+
+def message_share(message_mib: float, catalog: Catalog) -> float:
+    """Return the share of an adapter's rate that a collective of `message_mib` MiB reaches, between measured sizes in log scale.
+
+    Source: threshold fab-payload, measured on four nodes of eight B200.
+    """
+    points = [(16.0, "at_16_mib"), (256.0, "at_256_mib"), (1024.0, "at_1_gib"), (16384.0, "at_16_gib")]
+    known = [(size, threshold_number(catalog.thresholds, "fab-payload", name)) for size, name in points]
+    if message_mib <= known[0][0]:
+        return known[0][1] * message_mib / known[0][0]
+    for (small, low), (large, high) in pairwise(known):
+        if message_mib <= large:
+            return low + (high - low) * log2(message_mib / small) / log2(large / small)
+    return known[-1][1]
+
+
+def _front_end(sized: SizedFabric) -> dict[str, Scalar]:
+    network, management = sized.front.network, sized.front.management
+    return {
+        "has_front_end": network is not None,
+        "front_gbps": sized.front.speed_gbps,
+        "front_ratio": round(network.counts.oversubscription, 4) if network else 1.0,
+        "front_switches": network.counts.switches if network else 0,
+        "managed_ports": management.ports if management else 0,
+        "managed_switches": management.switches if management else 0,
+    }
