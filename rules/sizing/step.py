@@ -37,8 +37,8 @@ STRAGGLER_FROM, STRAGGLER_PER_DOUBLING = 256, 0.005
 """Jitter grows with the job: half a percent per doubling beyond 256 GPUs; between what weak scaling shows in NVIDIA's recipes
 (64 to 2,048 H100: none to 3 %) and in Llama 3 (43, 41, 38 % MFU) [dgxc-benchmarking; arXiv:2407.21783 table 4]. A proposal."""
 LOW_SHARE, HIGH_SHARE = 0.85, 1.25
-"""Range around the expected step time: four of five published tuned runs lie inside it (dgxc, Megatron Bridge, NeMo, Megatron
-Core); software releases alone move one configuration by 20 %."""
+"""Range around the expected step time: seven of ten published tuned runs lie inside it (Korthikanti 2022, dgxc, Megatron Bridge,
+NeMo, Megatron Core with experts; 252 rows); software releases alone move one configuration by 20 %."""
 
 
 class StepTime(NamedTuple):
