@@ -67,7 +67,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         thresholds=("cost-energy-a100",),
         because=(
             "Energy is counted at {energy_per_gpu_hour} kWh per GPU-hour, from typical power and the PUE around the clock; BLOOM's "
-            "whole run on A100 took {limit_cost_energy_a100}."
+            "run took {limit_cost_energy_a100} on A100, GPUs of 400 W."
         ),
     ),
     Rule(

@@ -133,7 +133,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         thresholds=("pow-cap-3090",),
         because=(
             "Where power binds, a cap on the GPUs costs less speed than it saves: an RTX 3090 kept {limit_pow_cap_3090} of its "
-            "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w} W. Other GPUs must be measured."
+            "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}. Other GPUs must be measured."
         ),
         fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped"),),
         ask=Ask(

@@ -17,9 +17,7 @@ RACK_RULES: tuple[Rule, ...] = (
         when=(F.is_rack == True,),
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
-        because=(
-            "One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg."
-        ),
+        because=("One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg."),
         ask=Ask(
             to="datacenter",
             ask="What may a rack weigh and measure on every part of the way in: dock, doors, lift, raised floor?",

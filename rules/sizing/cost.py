@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 COST_SHARES = "capital-gb200-rack"
 """The fact that splits the cost of a rack with its facility into GPUs, network, storage, building and so on."""
-LEFT_OUT = ("support", "installation", "spares", "staff", "colocation or building", "taxes and duties", "financing")
+LEFT_OUT = ("support", "installation", "spare parts", "staff", "colocation or building", "taxes and duties", "financing")
 """What no total includes, since no sourced figure is in the catalog or it depends on the person's contracts."""
 SECONDS_PER_HOUR = 3600.0
 COVERED = "included in the servers' price"
@@ -216,7 +216,7 @@ def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | No
 def _notes(candidate: Candidate, server: Quote | None, energy: Range | None) -> tuple[str, ...]:
     notes = [f"left out of every total: {', '.join(LEFT_OUT)}"]
     if server is None:
-        notes.append(f"no price of a {candidate.node.name} is known, so there is no total")
+        notes.append(f"no price of one {candidate.node.name} is known, so there is no total")
     elif server.covers_network:
         notes.append(server.note)
     if energy is None:

@@ -166,9 +166,12 @@ def _design(
 
 
 def _notes(candidate: Candidate, draw: NodeDraw, unknown: tuple[str, ...]) -> tuple[str, ...]:
-    notes = [f"power of a {candidate.node.name}: {draw.basis}", "spare nodes and control-plane servers are not counted"]
+    notes = [
+        f"power of one {candidate.node.name}: {draw.basis}",
+        "spare nodes and control-plane servers are not counted in power and racks",
+    ]
     if unknown:
         notes.append(f"no published power, left out of the sums: {', '.join(unknown)}")
     if candidate.node.height is None and not (candidate.node.is_rack or candidate.node.desktop):
-        notes.append(f"the height of a {candidate.node.name} is not stated; its racks are filled by power and cooling alone")
+        notes.append(f"the height of one {candidate.node.name} is not stated; its racks are filled by power and cooling alone")
     return tuple(notes)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rules.sizing.results import FacilityDesign, RackPlan
 
 STAGE = Stage.POWER
+HOUSEHOLD_VOLTS = 120.0
+"""Voltage up to which a circuit is a North American outlet, where a machine hangs on one cord; servers of 200 V and more have several."""
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 
@@ -95,7 +97,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("feed_usable_kw", "what these circuits carry continuously"),
     FactField("circuit_usable_kw", "what one of them carries continuously"),
     FactField("circuits_per_unit", "circuits that one unit needs"),
-    FactField("cords_per_unit", "circuits that one unit can be spread over: its supplies, one where not stated"),
+    FactField("cords_per_unit", "circuits that one unit can be spread over: its supplies; where not stated, one at a desk or outlet"),
     FactField("energy_per_year", "energy of a year, as text"),
     FactField("carbon_per_year", "carbon dioxide of a year, as text; empty where the region is not known"),
 )
@@ -213,6 +215,7 @@ def _supply_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Sca
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     installed = magnitude(supplies.installed, "kW") if supplies else 0.0
     each_kw = feed.pdu.usable.to("kW") if feed else 0.0
+    needed = math.ceil(unit_kw / each_kw) if each_kw > 0 else 0
     return {
         "supplies_known": supplies is not None,
         "supplies_redundant": supplies is not None and supplies.redundant,
@@ -225,9 +228,15 @@ def _supply_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Sca
         "feed": feed.text if feed else "",
         "feed_usable_kw": magnitude(feed.usable, "kW") if feed else 0.0,
         "circuit_usable_kw": each_kw,
-        "circuits_per_unit": math.ceil(unit_kw / each_kw) if each_kw > 0 else 0,
-        "cords_per_unit": supplies.count if supplies else 1,
+        "circuits_per_unit": needed,
+        "cords_per_unit": supplies.count if supplies else _unstated_cords(candidate, sizing, needed),
     }
+
+
+def _unstated_cords(candidate: Candidate, sizing: FacilitySizing, needed: int) -> int:
+    """Return the circuits that a unit without stated supplies is spread over: one at a desk or outlet, else as many as it needs."""
+    household = sizing.feed is not None and sizing.feed.pdu.voltage.to("V") <= HOUSEHOLD_VOLTS
+    return 1 if candidate.node.desktop or household else needed
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:

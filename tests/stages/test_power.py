@@ -150,3 +150,17 @@ def test_more_power_never_makes_a_design_infeasible(catalog):
     assert verdicts == sorted(verdicts, reverse=True)
     assert verdicts[0]
     assert not verdicts[-1]
+
+
+@pytest.mark.parametrize(
+    ("node", "feed", "rejected"),
+    [
+        ("dell-poweredge-xe9680l-b200", "208v_single_phase", False),  # a server of several kW has more than one cord
+        ("supermicro-gb300-nvl72", "415v_three_phase", False),  # eight power shelves, each with its own feed
+        ("workstation-2x-rtx-5090", "120v_single_phase", True),  # 1.6 kW on an outlet that carries 1.44 kW
+        ("workstation-2x-rtx-5090", "230v_single_phase", False),
+    ],
+)
+def test_circuits_bind_where_a_machine_hangs_on_one(catalog, node, feed, rejected):
+    made, _ = judged(catalog, node, 1, {"facility.feed": feed, "facility.cooling": "air, liquid"})
+    assert ("power.circuit_overloaded" in rules_of(made)) is rejected
