@@ -9,8 +9,8 @@ GOODPUT_OF_LARGE_RUNS = 90.0
 """Percent of time that made progress in the best documented large runs: more than this in Llama 3 (arXiv:2407.21783) and MegaScale."""
 OPERATED_NODES = 8
 """Nodes from which nobody restarts jobs and looks for bad nodes by hand, assumed: the smallest cluster of several racks."""
-MID_SIZE_GPUS = 16_384
-"""GPUs below which jobs were seen to fail more often than the rate per node says (arXiv:2410.21680)."""
+SMALL_GPUS, MID_SIZE_GPUS = 256, 16_384
+"""GPUs between which jobs were seen to fail more often than the rate per node says: measured at 1,024 (arXiv:2410.21680)."""
 
 _STAGE = Stage.RELIABILITY
 _DEADLINE = Fix("scale.deadline", "allow {run_days}", "{run_days}")
@@ -22,7 +22,7 @@ RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.WARNING,
         strength=Strength.ADVICE,
-        when=(F.multi_node == True, F.gpus < MID_SIZE_GPUS, F.mtbf_h > F.mtbf_low_h * 2.0),  # noqa: E712
+        when=(F.gpus >= SMALL_GPUS, F.gpus < MID_SIZE_GPUS, F.mtbf_h > F.mtbf_low_h * 2.0),
         guidance=("G1b.3",),
         thresholds=("rel-opt", "rel-mtbf-scale"),
         because=(
@@ -178,6 +178,20 @@ RULES: tuple[Rule, ...] = (
         decides=("reliability.health_checks", "automatic, with exclusion of bad nodes"),
     ),
     Rule(
+        id="reliability.no_spare",
+        stage=_STAGE,
+        kind=Kind.DECISION,
+        strength=Strength.ADVICE,
+        when=(F.multi_node == True, F.spare_nodes == 0),  # noqa: E712
+        guidance=("G4.4",),
+        thresholds=("rel-spares",),
+        because=(
+            "A spare would cost {spare_cost_percent} of the cluster, but only {nodes_out} nodes are out for repair at a time on average "
+            "({repair_days} each): waiting is cheaper, if the vendor repairs in that time."
+        ),
+        decides=("reliability.spare_nodes", "none"),
+    ),
+    Rule(
         id="reliability.rack_fails_whole",
         stage=_STAGE,
         kind=Kind.WARNING,
@@ -270,9 +284,10 @@ RULES: tuple[Rule, ...] = (
         guidance=("G4.4",),
         thresholds=("rel-spares",),
         because=(
-            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each); {spare_nodes} spares suffice in 99 % of the "
-            "time. "
-            "They are {spare_percent} of the nodes; operators keep {limit_rel_spares_low} to {limit_rel_spares_high} %."
+            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each). {spare_nodes} spare(s) are worth having: one "
+            "more "
+            "would cost {spare_cost_percent} of the cluster and be missing for less of the time. Operators keep {limit_rel_spares_low} to "
+            "{limit_rel_spares_high} %."
         ),
         decides=("reliability.spare_nodes", "{spare_nodes}"),
     ),

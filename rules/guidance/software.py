@@ -185,7 +185,7 @@ RULES: tuple[Rule, ...] = (
         id="software.numa_balancing",
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
-        strength=Strength.STRONG,
+        strength=Strength.ADVICE,
         when=(F.stack == "ROCm",),
         guidance=("G1e.4",),
         thresholds=("sw-numa-balancing",),
@@ -241,7 +241,7 @@ RULES: tuple[Rule, ...] = (
         id="software.rail_order",
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
-        strength=Strength.STRONG,
+        strength=Strength.ADVICE,
         when=(F.rail_fabric == True,),  # noqa: E712
         guidance=("G1e.3",),
         thresholds=("sw-nccl-no-topology",),
@@ -271,7 +271,7 @@ RULES: tuple[Rule, ...] = (
         id="software.scheduler_roots",
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
-        strength=Strength.STRONG,
+        strength=Strength.ADVICE,
         when=(F.separate_fabrics > 1,),
         guidance=("G1e.3",),
         thresholds=("sw-slurm-fabric-root",),
@@ -303,7 +303,7 @@ RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.stack_is_common == True, F.toolkit_status != "dropped"),  # noqa: E712
         guidance=("G1e.1", "G4.4"),
-        because="{gpu} is supported by {stack} {toolkit_version}. {toolkit_fact}",
+        because="{gpu} is supported by {stack} {toolkit_version}. {toolkit_basis}",
         decides=("software.stack", "{stack} {toolkit_version}"),
     ),
     Rule(

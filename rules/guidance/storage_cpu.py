@@ -174,11 +174,11 @@ STORAGE_RULES: tuple[Rule, ...] = (
         guidance=("G3s.3", "G7.2"),
         thresholds=("sto-per-gpu",),
         because=(
-            "The training reads {dataset_read_gb_per_s} of images; staged on local NVMe, shared storage carries that in the first epoch "
+            "The training reads {dataset_read} of images; staged on local NVMe, shared storage carries that in the first epoch "
             "only. "
             "NVIDIA's reference for images gives {gpus} GPUs {read_reference_gb_per_s}."
         ),
-        decides=("storage.dataset_reads", "{dataset_read_gb_per_s}"),
+        decides=("storage.dataset_reads", "{dataset_read}"),
     ),
     Rule(
         id="storage_cpu.reads_records",
@@ -188,11 +188,11 @@ STORAGE_RULES: tuple[Rule, ...] = (
         when=(F.has_plan == True, F.workload == "recommendation"),  # noqa: E712
         guidance=("G3s.3", "G7.3"),
         because=(
-            "Click records are small but many: the training reads {dataset_read_gb_per_s} one after another, once. NVIDIA's reference for "
+            "Click records are small but many: the training reads {dataset_read} one after another, once. NVIDIA's reference for "
             "data "
             "that is read in sequence gives {gpus} GPUs {read_reference_gb_per_s}."
         ),
-        decides=("storage.dataset_reads", "{dataset_read_gb_per_s}"),
+        decides=("storage.dataset_reads", "{dataset_read}"),
     ),
     Rule(
         id="storage_cpu.reads_text",
@@ -203,10 +203,10 @@ STORAGE_RULES: tuple[Rule, ...] = (
         guidance=("G3s.3",),
         thresholds=("sto-tokens",),
         because=(
-            "Tokens take up to {limit_sto_tokens} bytes, so the training reads only {dataset_read_gb_per_s}; reading a checkpoint after a "
-            "failure asks for {restore_read_gb_per_s}."
+            "Tokens take up to {limit_sto_tokens} bytes, so the training reads only {dataset_read}; reading a checkpoint after a "
+            "failure asks for {restore_read}."
         ),
-        decides=("storage.dataset_reads", "{dataset_read_gb_per_s}"),
+        decides=("storage.dataset_reads", "{dataset_read}"),
     ),
     Rule(
         id="storage_cpu.shared_both",
@@ -228,7 +228,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         thresholds=("sto-nfs-slots",),
         because=(
             "Shared data: {shared_words}, {shared_because}: {read_reference_gb_per_s} read and {write_needed_gb_per_s} written by {nodes} "
-            "nodes. From {limit_sto_nfs_slots_nodes} nodes on, or at higher rates, a parallel file system takes its place."
+            "nodes. Many clients reach a sixth of its rate only; with more GPUs a parallel file system takes its place."
         ),
         decides=("storage.shared", "{shared_words}"),
     ),

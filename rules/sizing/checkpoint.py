@@ -62,6 +62,14 @@ def in_words(seconds: float) -> str:
     return f"{format_number(seconds / 86_400.0, 3)} days"
 
 
+def rate_in_words(bytes_per_s: float) -> str:
+    """Return a rate in bytes per second as people say it, with three digits: "59.7 kB/s", "11.8 MB/s", "43 GB/s", "1.2 TB/s"."""
+    for most, scale, unit in ((1e6, 1e3, "kB/s"), (1e9, 1e6, "MB/s"), (1e12, 1e9, "GB/s")):
+        if bytes_per_s < most:
+            return f"{format_number(bytes_per_s / scale, 3)} {unit}"
+    return f"{format_number(bytes_per_s / 1e12, 3)} TB/s"
+
+
 def young_interval(pause_s: float, mtbf_s: float) -> float:
     """Return the interval between checkpoints, in seconds, that wastes least: √(2·pause·MTBF).
 
@@ -117,7 +125,7 @@ def plan_checkpoints(
     interval = min(2.0 * share * mtbf_s, LONGEST_INTERVAL_S)
     asynchronous = min(size_bytes / (DRAIN_SHARE * interval), most)
     if synchronous <= usual_write:
-        pause = size_bytes / (offered_write or synchronous)
+        pause = size_bytes / (offered_write or max(synchronous, usual_write))
         interval = max(min(young_interval(pause, mtbf_s), LONGEST_INTERVAL_S), pause)
         return CheckpointPlan("synchronous", size_bytes, interval, pause, pause, synchronous, synchronous, asynchronous)
     pause = size_bytes / gpus / HOST_COPY_BYTES_PER_S

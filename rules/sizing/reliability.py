@@ -35,8 +35,8 @@ SLOW_RESTART_S = 900.0
 """Detection, diagnosis and catching up in a run of more than 10,000 GPUs took at most this [MegaScale, arXiv:2402.15627]."""
 REPAIR_DAYS = 3.0
 """Assumed days until a failed node is back: diagnosis, a part on the next working day, and a test. A vendor's answer replaces it."""
-SPARE_CONFIDENCE = 0.99
-"""Share of time in which the spares must suffice; two times the mean at the size of Llama 3, as its operators kept."""
+LARGEST_POISSON_MEAN, NORMAL_TAIL = 500.0, 3.9
+"""Above this mean the Poisson distribution is taken as normal, with the tail of one in 20,000 nodes."""
 TYPICAL_STATE_BYTES_PER_GPU = 1e9
 """State to save per GPU where no model is known; any value below 10 GB changes goodput by less than a tenth of a percent."""
 
@@ -119,7 +119,7 @@ def failure_rate(gpu: Gpu | None, gpus: int, catalog: Catalog) -> FailureRate:
         return FailureRate(few, expected, max(many, most), "what operators of GB200 NVL72 report", Kind.ESTIMATED, ("gpu-mean-time-gb200",))
     if anchor == "llama3":
         return FailureRate(published.best, published.llama3, many, "the 16,384 H100 of Llama 3", Kind.MEASURED, ("llama3-interruptions",))
-    basis = "the 16,384 H100 of Llama 3, since no rate of this GPU is published"
+    basis = "the 16,384 H100 of Llama 3"
     return FailureRate(published.best, published.llama3, max(many, published.worst), basis, Kind.ASSUMED, ("llama3-interruptions",))
 
 
@@ -195,19 +195,19 @@ def effective_days(working_days: Range, goodput: Goodput) -> Range:
     )  # fmt: skip
 
 
-def spares_needed(failures_per_day: float, repair_days: float = REPAIR_DAYS, confidence: float = SPARE_CONFIDENCE) -> int:
-    """Return how many spare nodes suffice for the share `confidence` of the time.
+def spares_needed(failures_per_day: float, nodes: int, repair_days: float = REPAIR_DAYS) -> int:
+    """Return how many spare nodes are worth having beside `nodes` nodes.
 
-    Nodes out for repair are Poisson with mean failures_per_day · repair_days; the result is the smallest count that is exceeded
-    with a probability of at most 1 − confidence.
+    Nodes out for repair are Poisson with mean failures_per_day · repair_days. One more spare costs 1/nodes of the cluster and saves the
+    share of time in which it is the one that is missing, for then the whole job stands: spares are added while that share is larger.
     """
     mean = failures_per_day * repair_days
-    if mean > 500.0:
-        return math.ceil(mean + 2.33 * math.sqrt(mean))
-    term = total = math.exp(-mean)
+    if mean > LARGEST_POISSON_MEAN:
+        return math.ceil(mean + NORMAL_TAIL * math.sqrt(mean))
+    term = enough = math.exp(-mean)
     count = 0
-    while total < confidence:
+    while 1.0 - enough > 1.0 / nodes:
         count += 1
         term *= mean / count
-        total += term
+        enough += term
     return count

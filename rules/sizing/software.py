@@ -29,13 +29,17 @@ _PRECISION_SCOPES = {"fp8": "transformer_engine", "mxfp8": "transformer_engine",
 
 @dataclass(frozen=True)
 class Support:
-    """What the catalog says about one part of the stack on one GPU; `status` is unknown where it says nothing."""
+    """What the catalog says about one part of the stack on one GPU; `status` is unknown where it says nothing.
+
+    `fact` is the sentence of the worst row, `basis` that of the row with the highest version that it takes.
+    """
 
     name: str
     status: str
     minimum: str
     maximum: str
     fact: str
+    basis: str
     rows: tuple[str, ...]
 
     @property
@@ -90,11 +94,11 @@ def support_of(scope: str, name: str, rows: tuple[SoftwareSupport, ...]) -> Supp
     """Return what `rows` say about one scope: the worst status, the highest minimum, the lowest maximum, and the sentence of the worst."""
     found = [row for row in rows if row.scope == scope and row.status != "advice"]
     if not found:
-        return Support(name, "unknown", "", "", "", ())
+        return Support(name, "unknown", "", "", "", "", ())
     worst = min(found, key=lambda row: PROBLEMS.index(row.status) if row.status in PROBLEMS else len(PROBLEMS))
-    lowest = max((row.minimum for row in found if row.minimum), key=version_key, default="")
+    newest = max(found, key=lambda row: version_key(row.minimum or ""))
     highest = min((row.maximum for row in found if row.maximum), key=version_key, default="")
-    return Support(name, worst.status, lowest, highest, worst.fact, tuple(row.id for row in found))
+    return Support(name, worst.status, newest.minimum or "", highest, worst.fact, newest.fact, tuple(row.id for row in found))
 
 
 def precision_hardware(precision: str, gpu: Gpu) -> bool:

@@ -38,6 +38,10 @@ RESTORE_SHARE_OF_RUN = 0.002
 """… and need not be faster than what costs this share of the run, assumed."""
 NFS_SERVER_BYTES_PER_S = 12.5 * GB
 """Rated rate of one file server: a 100 Gb/s port, the least that NVIDIA asks for home directories (DGX SuperPOD B200)."""
+FILE_SERVER_SHARE = 0.5
+"""Part of that rate that a few clients with several connections each reach, assumed; many reach a sixth (arXiv:2605.09370)."""
+FILE_SERVER_GPUS = 32
+"""Largest cluster that one file server is considered for, assumed: four servers of eight GPUs, a rack."""
 OBJECT_STORE_FROM_BYTES = 1e15
 """Data from this size on is kept in an object store too, assumed: a flash file system for all of it costs more than the GPUs wait for."""
 
@@ -133,21 +137,15 @@ def storage_needs(
     )
 
 
-def nfs_rate(catalog: Catalog) -> float:
-    """Return what clients of one NFS server reach unless it was proven otherwise, in bytes per second."""
-    return NFS_SERVER_BYTES_PER_S * threshold_number(catalog.thresholds, "sto-nfs-slots", "low")
-
-
-def shared_storage(preference: str, nodes: int, needs: StorageNeeds, catalog: Catalog) -> tuple[str, str]:
+def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds) -> tuple[str, str]:
     """Decide the kind of shared storage and say why: local, nfs_server, parallel_file_system, object_store or both."""
     if preference != "any":
         return preference, "as asked for"
     if nodes <= 1:
         return "local", "a single node reads and saves on its own NVMe drives"
     read, write = max(needs.read, needs.reference_read), max(needs.write, needs.reference_write)
-    few = nodes < threshold_number(catalog.thresholds, "sto-nfs-slots", "nodes")
-    if few and max(read, write) <= nfs_rate(catalog):
-        return "nfs_server", "one file server is enough, even at the part of its rate that NFS clients reach"
+    if gpus <= FILE_SERVER_GPUS and max(read, write) <= FILE_SERVER_SHARE * NFS_SERVER_BYTES_PER_S:
+        return "nfs_server", "one file server with a 100 Gb/s port is enough, even at half its rate"
     if (needs.dataset or 0.0) >= OBJECT_STORE_FROM_BYTES:
         return "both", "an object store keeps the whole dataset, a parallel file system what is being trained on"
     return "parallel_file_system", "many nodes read and save at the same time, more than one file server gives"

@@ -65,6 +65,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("checkpoint_pause", "time for which a checkpoint stops the training, in words"),
     FactField("spare_nodes", "spare nodes"),
     FactField("spare_percent", "spare nodes over nodes"),
+    FactField("spare_cost_percent", "what one more spare adds to the cluster"),
     FactField("nodes_out", "nodes out for repair at a time, on average"),
     FactField("repair_days", "time until a failed node is back"),
     FactField("run_low_days", "length of the run with failures, lower end"),
@@ -104,7 +105,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     working = _working_days(candidate, context)
     run = effective_days(working, goodput) if working is not None else None
     per_day = rate.expected * candidate.gpus
-    spares = spares_needed(per_day) if candidate.nodes >= OWN_FAILURE_NODES else 0
+    spares = spares_needed(per_day, candidate.nodes) if candidate.nodes >= OWN_FAILURE_NODES else 0
     candidate.reliability = _estimate(candidate, context, rate, goodput, run, spares)
     node = candidate.node
     return {
@@ -120,6 +121,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "rate_is_assumed": rate.kind is Kind.ASSUMED,
         "spare_nodes": spares,
         "spare_percent": 100.0 * spares / candidate.nodes,
+        "spare_cost_percent": 100.0 / candidate.nodes,
         "nodes_out": per_day * REPAIR_DAYS,
         "repair_days": REPAIR_DAYS,
         **_goodput_facts(goodput),
@@ -169,7 +171,7 @@ def _estimate(
         f"checkpoints {goodput.checkpoints.mode}, every {in_words(goodput.checkpoints.interval)}",
     ]
     if spares:
-        notes.append(f"spares suffice in 99 % of the time when a failed node is back after {REPAIR_DAYS:g} days")
+        notes.append(f"spares are counted for failed nodes that are back after {REPAIR_DAYS:g} days")
     usual = restart_seconds(context.catalog)[1]
     return ReliabilityEstimate(
         job_mtbf=job_mtbf(candidate.gpu, candidate.gpus, context.catalog),

@@ -10,7 +10,7 @@ from catalogs.quantities import format_quantity, quantity
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
-from rules.sizing.checkpoint import in_words
+from rules.sizing.checkpoint import in_words, rate_in_words
 from rules.sizing.host import HostNeeds, host_design, host_needs
 from rules.sizing.reliability import Goodput, goodput_of
 from rules.sizing.results import BomLine, StorageDesign
@@ -59,7 +59,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("dataset_known", "whether the size of the dataset is known"),
     FactField("dataset_tb", "size of the dataset, 0 where unknown"),
     FactField("dataset_read_gb_per_s", "rate at which the training reads its data"),
+    FactField("dataset_read", "the same in words"),
     FactField("restore_read_gb_per_s", "rate at which a checkpoint must be read after a failure"),
+    FactField("restore_read", "the same in words"),
     FactField("read_needed_gb_per_s", "the larger of the two"),
     FactField("read_reference_gb_per_s", "what NVIDIA's reference gives so many GPUs for this kind of data"),
     FactField("read_known", "whether the chosen system's read rate is known"),
@@ -141,7 +143,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         checkpoints=planned.checkpoints,
         restore_s=restore_seconds(planned.mtbf, planned.restart),
     )
-    kind, because = shared_storage(answers.text("preferences.storage"), candidate.nodes, needs, catalog)
+    kind, because = shared_storage(answers.text("preferences.storage"), candidate.nodes, candidate.gpus, needs)
     system = None
     if kind in ("parallel_file_system", "both"):
         working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
@@ -238,7 +240,9 @@ def _need_facts(sized: Assessed, candidate: Candidate) -> dict[str, Scalar]:
         "dataset_known": needs.dataset is not None,
         "dataset_tb": (needs.dataset or 0.0) / TB,
         "dataset_read_gb_per_s": needs.dataset_read / GB,
+        "dataset_read": rate_in_words(needs.dataset_read),
         "restore_read_gb_per_s": needs.restore_read / GB,
+        "restore_read": rate_in_words(needs.restore_read),
         "read_needed_gb_per_s": needs.read / GB,
         "read_reference_gb_per_s": needs.reference_read / GB,
         "read_per_node_gb_per_s": needs.read / GB / candidate.nodes,

@@ -16,6 +16,7 @@ from rules.sizing.checkpoint import (
     effective_training_time_ratio,
     in_words,
     plan_checkpoints,
+    rate_in_words,
     young_interval,
 )
 from rules.sizing.lookup import fact_value, threshold_number
@@ -162,19 +163,35 @@ def test_small_state_is_written_while_training_stops(catalog):
     plan = plan_checkpoints(1e9, 8, 1000 * 3600.0, catalog, usual_write=0.2e9)
     assert plan.mode == "synchronous"
     assert plan.stall_share <= 0.02
+    assert plan.pause == pytest.approx(5.0, rel=0.01)
 
 
 def test_spares_are_twice_what_is_out(catalog):
     """A cluster like Llama 3's has 7.76 failures a day; with a day of repair eight nodes are out and twice that suffice."""
-    assert 14 <= spares_needed(419 / 54, repair_days=1.0) <= 17
-    assert spares_needed(0.0) == 0
-    assert spares_needed(1000.0, 1.0) == pytest.approx(1000 + 2.33 * 1000**0.5, rel=0.01)
+    assert 15 <= spares_needed(419 / 54, 2048, repair_days=1.0) <= 19
+    assert spares_needed(0.0, 2048) == 0
+
+
+def test_more_spares_are_never_needed_for_quicker_repair(catalog):
+    rate = failure_rate(catalog.gpus["H100"], 4096, catalog).expected * 4096
+    counts = [spares_needed(rate, 512, days) for days in (0.1, 0.5, 1.0, 3.0, 10.0, 30.0)]
+    assert counts == sorted(counts)
+
+
+def test_the_normal_tail_meets_the_poisson_one():
+    assert spares_needed(501.0, 20_000, 1.0) == pytest.approx(spares_needed(499.0, 20_000, 1.0), abs=8)
+
+
+def test_two_servers_do_not_buy_a_third_as_a_spare(catalog):
+    """A spare would add half the price to save two hundredths of the time."""
+    rate = failure_rate(catalog.gpus["H100"], 16, catalog).expected * 16
+    assert spares_needed(rate, 2) == 0
 
 
 def test_bloom_kept_four_spare_nodes(catalog):
     """arXiv:2211.05100: 48 nodes and four spare ones."""
     rate = failure_rate(catalog.gpus["A100"], 384, catalog).expected * 384
-    assert spares_needed(rate) == pytest.approx(4, abs=1)
+    assert spares_needed(rate, 48) == pytest.approx(4, abs=1)
 
 
 def test_days_with_failures(catalog):
@@ -188,6 +205,10 @@ def test_days_with_failures(catalog):
 
 def test_times_in_words():
     assert [in_words(each) for each in (0.0139, 12.68, 445.4, 11_136, 950_400)] == ["13.9 ms", "12.7 s", "7.42 min", "3.09 h", "11 days"]
+
+
+def test_rates_in_words():
+    assert [rate_in_words(each) for each in (59_740.0, 11.79e6, 43.05e9, 1.2e12)] == ["59.7 kB/s", "11.8 MB/s", "43 GB/s", "1.2 TB/s"]
 
 
 def test_a_missing_number_of_the_catalog_is_named(catalog):
