@@ -1,0 +1,96 @@
+"""Every action of the wizard, once: bindings, key line, help and command palette are made from this list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from textual.binding import Binding
+
+_SHOWN = {"pageup": "PgUp", "pagedown": "PgDn", "enter": "Enter", "escape": "Esc", "tab": "Tab", "shift+tab": "Shift+Tab", "space": "Space"}
+
+
+@dataclass(frozen=True)
+class Action:
+    """One thing that a person can do.
+
+    `id` is the name of the method `action_<id>`; `keys` are tried in order, the first is shown. `scope` is where it works:
+    "everywhere" or the name of a screen. `line` is its short name in the key line ("" keeps it out), in the order of the list.
+    `urgent` keys are handled before the focused widget sees them, so that fast typing lands in the right field.
+    """
+
+    id: str
+    keys: tuple[str, ...]
+    title: str
+    text: str
+    scope: str = "everywhere"
+    line: str = ""
+    urgent: bool = False
+
+    @property
+    def key(self) -> str:
+        """Return the first key as shown: "PgDn", "^s", "F1"; "" where there is none."""
+        return shown_key(self.keys[0]) if self.keys else ""
+
+    @property
+    def all_keys(self) -> str:
+        """Return all keys as shown."""
+        return ", ".join(shown_key(key) for key in self.keys)
+
+
+def shown_key(key: str) -> str:
+    """Return a key name as a person reads it."""
+    if key.startswith("ctrl+"):
+        return "^" + key.removeprefix("ctrl+")
+    if key[:1] == "f" and key[1:].isdigit():
+        return key.upper()
+    return _SHOWN.get(key, key)
+
+
+ACTIONS: tuple[Action, ...] = (
+    # the interview
+    Action("next_step", ("pagedown", "f3"), "Next step", "Go on to the next page of questions.", "interview", "next", urgent=True),
+    Action("previous_step", ("pageup", "f2"), "Back", "Go back a page; nothing is lost.", "interview", "back", urgent=True),
+    Action("next_field", ("tab",), "Next field", "Go to the next field.", "interview", urgent=True),
+    Action("previous_field", ("shift+tab",), "Previous field", "Go to the field before.", "interview", urgent=True),
+    Action("field_below", ("down",), "Down", "The next field, or the next of the names that match.", "interview", urgent=True),
+    Action("field_above", ("up",), "Up", "The field above, or the name above.", "interview", urgent=True),
+    Action("accept_field", ("enter",), "Accept", "Accept this answer and go to the next field.", "interview", urgent=True),
+    Action("dont_know", ("f8",), "I don't know", "A marked assumption stands in, or the question stays open.", "interview"),
+    Action("clear_answer", ("ctrl+l",), "Clear this answer", "Leave this question unanswered.", "interview"),
+    # the start page
+    Action("begin", ("enter",), "Choose", "Start with the line that is pointed at.", "start", "choose", urgent=True),
+    # lists: review and design
+    Action("open_row", ("enter",), "Open this line", "Review: change the answer. Design: how it was concluded.", "list", "open", urgent=True),
+    Action("next_page", ("right", "tab", "f3"), "Next page", "Design: the next page. Review: on to the design.", "list", "page", urgent=True),
+    Action("previous_page", ("left", "shift+tab", "f2"), "Previous page", "The page before, the questions at last.", "list", urgent=True),
+    Action("close_page", ("escape",), "Back to the questions", "Return to the interview.", "list", "questions"),
+    # everywhere
+    Action("explain", ("f1",), "Help", "Why this is asked, what is typical, where to find it; and all keys.", line="help"),
+    Action("show_design", ("f4",), "Show the design", "Figures, reasons, alternatives, rejections so far.", line="design"),
+    Action("review_answers", ("f7",), "Check your answers", "All answers on one page, each can be changed from there."),
+    Action("vendor_questions", ("f9",), "Questions for vendors", "What to ask before buying, and what a good answer is."),
+    Action("undo_answer", ("ctrl+z",), "Undo", "Take back the last change of an answer."),
+    Action("redo_answer", ("ctrl+y",), "Redo", "Do the change again that was taken back."),
+    Action("command_palette", ("ctrl+p",), "All commands", "Find any command, step or question by typing.", line="all"),
+    Action("save_design", ("ctrl+s", "f10"), "Save", "Write the design with its reasons to a TOML file.", line="save"),
+    Action("save_as", (), "Save under another name", "Write the design to another file."),
+    Action("open_file", ("ctrl+o",), "Open a file", "Open a saved design or a file of answers."),
+    Action("start_page", (), "Start page", "New design, examples, unfinished work. The work in hand is kept in the autosave."),
+    Action("change_theme", (), "Change colours", "Choose another theme, light ones among them."),
+    Action("quit", ("ctrl+q",), "Quit", "Leave; the answers are kept and offered at the next start.", line="quit"),
+)  # fmt: skip
+
+
+def actions_of(scope: str) -> tuple[Action, ...]:
+    """Return the actions that work on the screen called `scope`, its own first."""
+    own = tuple(each for each in ACTIONS if each.scope == scope)
+    return own if scope == "everywhere" else own + tuple(each for each in ACTIONS if each.scope == "everywhere")
+
+
+def bindings_of(scope: str) -> list[Binding]:
+    """Return Textual's bindings for the actions whose own scope is `scope`."""
+    return [
+        Binding(",".join(each.keys), each.id, each.title, show=False, priority=each.urgent)
+        for each in ACTIONS
+        if each.scope == scope and each.keys
+    ]

@@ -1,0 +1,88 @@
+"""The engine as the screens use it: imported and warmed off the screen's thread, one evaluation at a time, errors as text."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from catalogs import Catalog
+    from rules.answers import Answers
+    from rules.design import Design
+
+    Advise = Callable[[Answers, Catalog], Design]
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What came of one evaluation: a design, or what went wrong; `generation` tells which answers it belongs to."""
+
+    generation: int
+    answers: Answers
+    design: Design | None = None
+    error: str = ""
+
+
+class Adviser:
+    """Turns answers into advice. Every heavy import happens at the first call, in the thread that makes it."""
+
+    def __init__(self, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
+        self._folders, self._advise = tuple(catalog_folders), advise
+        self._lock = threading.Lock()
+        self._catalog: Catalog | None = None
+        self.catalog_error = ""
+
+    @property
+    def catalog(self) -> Catalog | None:
+        """Return the catalog where it is loaded already, else None; never loads it."""
+        return self._catalog
+
+    def warm(self) -> None:
+        """Load what the first evaluation needs. An unreadable catalog is kept as an error and shown with every advice."""
+        with self._lock:
+            self._load()
+
+    def advise(self, generation: int, answers: Answers) -> Advice:
+        """Return the advice for `answers`; whatever the engine raises becomes the advice's error."""
+        with self._lock:
+            catalog = self._load()
+            if catalog is None or self._advise is None:
+                return Advice(generation, answers, error=self.catalog_error)
+            try:
+                return Advice(generation, answers, self._advise(answers, catalog))
+            except Exception as error:  # the wizard must outlive any rule; the person sees what failed
+                return Advice(generation, answers, error=_told(error))
+
+    def _load(self) -> Catalog | None:
+        if self._catalog is not None and self._advise is not None:
+            return self._catalog
+        try:
+            from catalogs import load_catalog
+            from catalogs.quantities import registry
+            from wizard.places import own_catalog_folders
+
+            registry()
+            if self._catalog is None:
+                catalog = load_catalog([*own_catalog_folders(), *self._folders])
+                for shelf in (catalog.models, catalog.gpus, catalog.nodes):
+                    len(shelf)
+                self._catalog = catalog
+            if self._advise is None:
+                from rules.advisor import advise
+
+                self._advise = advise
+            self.catalog_error = ""
+        except Exception as error:  # a broken catalog file or extension is shown as a row, like a failing rule
+            self.catalog_error = _told(error)
+        return self._catalog
+
+
+def _told(error: Exception) -> str:
+    from catalogs import CatalogError
+    from rules.answers import AnswerError
+
+    text = str(error).strip() or type(error).__name__
+    return text if isinstance(error, (AnswerError, CatalogError)) else f"{type(error).__name__}: {text}"

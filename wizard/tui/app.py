@@ -1,0 +1,390 @@
+"""The app: the work in hand, the engine behind it, and the way from screen to screen."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from textual import work as in_worker
+from textual.app import App
+from textual.message import Message
+
+from wizard.files import FileError
+from wizard.interview import load_interview
+from wizard.session import Session
+from wizard.tui.actions import Action, bindings_of
+from wizard.tui.advice import Advice, Adviser
+from wizard.tui.help import behind_text, help_text
+from wizard.tui.names import Names
+from wizard.tui.palette import WizardCommands
+from wizard.tui.screens.base import WizardScreen
+from wizard.tui.screens.dialogs import FileDialog, TextDialog
+from wizard.tui.screens.interview import InterviewScreen
+from wizard.tui.screens.lists import DesignScreen, ReviewScreen
+from wizard.tui.screens.start import StartScreen
+from wizard.tui.situations import load_situations
+from wizard.tui.work import Unfinished, Work, autosave_of, copied, opened, resumed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from textual.binding import BindingType
+    from textual.timer import Timer
+
+    from wizard.tui.advice import Advise
+    from wizard.tui.pages import Row
+
+DEBOUNCE_S = 0.06
+"""Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
+
+
+class Settled(Message):
+    """The engine's advice is here."""
+
+    def __init__(self, advice: Advice) -> None:
+        super().__init__()
+        self.advice = advice
+
+
+class WizardApp(App[int]):
+    """The wizard. `advise` replaces the engine, for tests; `work` is plain state, so that a key repaints only what shows it."""
+
+    TITLE = "cluster-wizard"
+    CSS_PATH = "wizard.tcss"
+    COMMANDS = {WizardCommands}
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("everywhere")]
+
+    def __init__(self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
+        super().__init__()
+        self.adviser = Adviser(catalog_folders, advise)
+        self.names = Names(self.adviser)
+        self.work = Work()
+        self.fault: FileError | None = None
+        self._file = file
+        self._timer: Timer | None = None
+
+    async def on_mount(self) -> None:
+        """Show the start page, or the file that was named; then load the engine while the person reads."""
+        if self._file is None:
+            await self.push_screen(StartScreen())
+        else:
+            await self._open_named(Path(self._file))
+        self.call_after_refresh(self.solve)
+
+    async def _open_named(self, path: Path) -> None:
+        try:
+            work, resumes = opened(path)
+        except FileError as error:
+            self.fault = error
+            self.exit(2)
+            return
+        await self._take(work, resumes=resumes)
+
+    async def _take(self, work: Work, *, resumes: bool) -> None:
+        await self.start_work(work)
+        if resumes and work.path is not None:
+            self.notify(f"Resumed the unsaved answers of {work.path.name}; undo goes back to what the file says.", timeout=6)
+
+    # --- answers and the engine
+
+    def change(self, session: Session) -> None:
+        """Take over a session that a screen made; the engine follows."""
+        if self.work.change(session):
+            self.follow()
+        self.show_work()
+
+    def follow(self) -> None:
+        """Run the engine once the person pauses."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(DEBOUNCE_S, self.solve)
+
+    @in_worker(thread=True, exclusive=True, group="engine", exit_on_error=False)
+    def solve(self) -> None:
+        """Autosave and advise, off the screen's thread. Advice that is overtaken by newer answers is dropped."""
+        work = self.work
+        work.autosave()
+        generation, answers = work.generation, work.answers
+        advice = self.adviser.advise(generation, answers)
+        if work is self.work and (generation == work.generation or work.design is None):
+            self.post_message(Settled(advice))
+
+    def on_settled(self, event: Settled) -> None:
+        """Show new advice."""
+        if self.work.settle(event.advice):
+            self.show_work()
+
+    def show_work(self) -> None:
+        """Show the work on the screen that is in front, and on the one under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, WizardScreen):
+                screen.show_work()
+                return
+
+    # --- from screen to screen
+
+    def _interview(self) -> InterviewScreen | None:
+        return next((screen for screen in self.screen_stack if isinstance(screen, InterviewScreen)), None)
+
+    async def start_work(self, work: Work, key: str = "") -> None:
+        """Take other work in hand and show its first step; what was in hand stays in its autosave."""
+        self.work.autosave()
+        self.work = work
+        await self._pop_to(None)
+        await self.push_screen(InterviewScreen())
+        self.solve()
+        if key:
+            await self.go_to_question(key)
+
+    async def _pop_to(self, screen: object) -> None:
+        while len(self.screen_stack) > 1 and self.screen is not screen:
+            await self.pop_screen()
+
+    async def continue_work(self) -> None:
+        """Go on with the work in hand, at the questions."""
+        if self._interview() is None:
+            await self.push_screen(InterviewScreen())
+        else:
+            await self.back_to_interview()
+
+    async def back_to_interview(self) -> InterviewScreen:
+        """Show the questions where they were left."""
+        interview = self._interview()
+        if interview is None:
+            interview = InterviewScreen()
+            await self._pop_to(None)
+            await self.push_screen(interview)
+        else:
+            await self._pop_to(interview)
+            await interview.resync()
+        return interview
+
+    async def back(self) -> None:
+        """Go back one screen."""
+        await self.pop_screen()
+        if isinstance(self.screen, InterviewScreen):
+            await self.screen.resync()
+        elif isinstance(self.screen, WizardScreen):
+            self.screen.show_work()
+
+    async def go_to_step(self, step: str) -> None:
+        """Show a step of the interview."""
+        await (await self.back_to_interview()).enter_step(step)
+
+    async def go_to_question(self, key: str) -> None:
+        """Show the step of a question and focus it."""
+        question = load_interview().question(key)
+        if question is not None:
+            await (await self.back_to_interview()).enter_step(question.step, key)
+
+    async def change_answer(self, key: str) -> None:
+        """Change one answer of the review; Next or Enter comes back to it."""
+        await self.go_to_question(key)
+        interview = self._interview()
+        if interview is not None:
+            interview.return_to_review = True
+
+    async def resume(self, found: Unfinished) -> None:
+        """Go on with an autosave."""
+        await self._try(lambda: (resumed(found), False))
+
+    async def start_example(self, path: Path) -> None:
+        """Start new work from an example's answers."""
+        await self._try(lambda: (copied(path), False))
+
+    async def start_situation(self, id_: str) -> None:
+        """Start new work from a situation's answers."""
+        situation = next(each for each in load_situations() if each.id == id_)
+        session = Session()
+        for key, raw in situation.answers.items():
+            session = session.answer(key, raw, "preset")
+        await self.start_work(Work(session))
+
+    async def _try(self, make: Callable[[], tuple[Work, bool]]) -> None:
+        try:
+            work, resumes = make()
+        except FileError as error:
+            self.notify(str(error), severity="error", timeout=12)
+            return
+        await self._take(work, resumes=resumes)
+
+    # --- actions of the registry
+
+    async def perform(self, action: Action) -> None:
+        """Perform an action of the registry on whatever screen is in front."""
+        if action.scope == "interview":
+            await (await self.back_to_interview()).run_action(action.id)
+        else:
+            await self.screen.run_action(f"app.{action.id}" if action.scope == "everywhere" else action.id)
+
+    async def action_perform_id(self, id_: str) -> None:
+        """Perform an action by its id, for clicks."""
+        from wizard.tui.actions import ACTIONS
+
+        action = next(each for each in ACTIONS if each.id == id_)
+        await self.run_action(id_, self if action.scope == "everywhere" else self.screen)
+
+    async def action_start_page(self) -> None:
+        """Show the start page; the work in hand stays in hand."""
+        self.work.autosave()
+        start = next((screen for screen in self.screen_stack if isinstance(screen, StartScreen)), None)
+        if start is None:
+            await self.push_screen(StartScreen())
+        else:
+            await self._pop_to(start)
+            start.refresh_list()
+            start.show_work()
+
+    async def action_review_answers(self) -> None:
+        """Show all answers."""
+        await self._show_list(ReviewScreen())
+
+    async def action_show_design(self) -> None:
+        """Show the design."""
+        if not (isinstance(self.screen, DesignScreen) and self.screen.page == "reasons"):
+            await self._show_list(DesignScreen())
+
+    async def action_vendor_questions(self) -> None:
+        """Show the questions for vendors."""
+        await self._show_list(DesignScreen("questions"))
+
+    async def _show_list(self, screen: ReviewScreen | DesignScreen) -> None:
+        if isinstance(self.screen, StartScreen):
+            await self.continue_work()
+        if isinstance(self.screen, type(screen)):
+            await self.pop_screen()
+        await self.push_screen(screen)
+
+    async def action_undo_answer(self) -> None:
+        """Take the last change back."""
+        await self._travel(self.work.session.undo(), "Nothing to undo")
+
+    async def action_redo_answer(self) -> None:
+        """Do a change again."""
+        await self._travel(self.work.session.redo(), "Nothing to redo")
+
+    async def _travel(self, session: Session, nothing: str) -> None:
+        if session.answers == self.work.answers:
+            self.notify(nothing, timeout=2)
+            return
+        before = self.work.answers
+        self.change(session)
+        interview = self._interview()
+        if interview is not None:
+            await interview.resync()
+        self.show_work()
+        keys = sorted(key for key in {*before.values, *session.answers.values} if before.values.get(key) != session.answers.values.get(key))
+        labels = [question.label.strip() for key in keys if (question := load_interview().question(key))]
+        self.notify("Changed: " + ", ".join(f"{label} is {self._shown(key)}" for key, label in zip(keys, labels, strict=False)), timeout=3)
+
+    def _shown(self, key: str) -> str:
+        from wizard.tui.shown import value_text
+
+        return value_text(key, self.work.answers.values.get(key))
+
+    def action_explain(self) -> None:
+        """Explain the focused question, and list the keys."""
+        screen = self.screen
+        row = screen.focused_row() if isinstance(screen, InterviewScreen) else None
+        question = row.question if row is not None else None
+        title = question.label.strip() if question is not None else "Help"
+        scope = screen.SCOPE if isinstance(screen, WizardScreen) else "everywhere"
+        self.push_screen(TextDialog(title, help_text(question, self.work.answers, scope, warm=self.adviser.catalog is not None)))
+
+    def show_behind(self, row: Row) -> None:
+        """Show what stands behind a line of the design; remedies can be applied."""
+        choices = [(f"fix:{number}", f"Change: {remedy.text}") for number, remedy in enumerate(row.remedies)]
+        text = behind_text(row, self.adviser.catalog)
+
+        async def chosen(choice: str | None) -> None:
+            if choice:
+                await self.apply_remedy(row, int(choice.partition(":")[2]))
+
+        self.push_screen(TextDialog(row.title, text, choices), chosen)
+
+    async def apply_remedy(self, row: Row, number: int) -> None:
+        """Set the answer that a remedy names; where the person must choose the value, show the question."""
+        from rules.answers import AnswerError
+
+        remedy = row.remedies[number]
+        if remedy.value:
+            try:
+                self.change(self.work.session.answer(remedy.key, remedy.value))
+            except AnswerError as error:
+                self.notify(str(error), severity="error")
+                return
+            self.notify(f"Changed: {remedy.text}; undo takes it back.", timeout=4)
+        else:
+            await self.go_to_question(remedy.key)
+
+    def action_save_design(self) -> None:
+        """Save to the work's file; ask for a name the first time."""
+        if self.work.save_path is None:
+            self.action_save_as()
+        else:
+            self.save_to(self.work.save_path)
+
+    def action_save_as(self) -> None:
+        """Ask for a file name and save."""
+        path = self.work.path
+        start = "my-cluster.toml" if path is None else str(path if self.work.is_design else path.with_name(f"{path.stem}-design.toml"))
+
+        def chosen(path: Path | None) -> None:
+            if path is not None:
+                self.save_to(path)
+
+        self.push_screen(FileDialog("Save the design as", start, must_exist=False), chosen)
+
+    @in_worker(thread=True, group="save", exit_on_error=False)
+    def save_to(self, path: Path) -> None:
+        """Write the design of the answers as they are now, worked out anew where the engine is behind."""
+        work = self.work
+        try:
+            design = work.design if work.current else None
+            if design is None:
+                advice = self.adviser.advise(work.generation, work.answers)
+                if advice.design is None:
+                    self.notify(
+                        f"Not saved: there is no design to save ({advice.error}). Your answers are kept.", severity="error", timeout=12
+                    )
+                    return
+                design = advice.design
+            work.save(path.absolute(), design, self.adviser.catalog)
+        except FileError as error:
+            self.notify(f"Not saved: {error}", severity="error", timeout=12)
+            return
+        conflicts = f", with {len(design.conflicts)} conflict(s)" if design.conflicts else ""
+        self.notify(f"Saved {path}{conflicts}.", timeout=4)
+        self.call_from_thread(self.show_work)
+
+    async def action_open_file(self) -> None:
+        """Ask for a file and open it."""
+
+        async def chosen(path: Path | None) -> None:
+            if path is not None:
+                await self._try(lambda: opened(path))
+
+        await self.push_screen(FileDialog("Open a design or a file of answers", "", must_exist=True), chosen)
+
+    async def action_quit(self) -> None:
+        """Keep the answers and leave."""
+        self.work.autosave()
+        self.exit(0)
+
+
+def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
+    """Run the wizard and return its exit code; raises FileError where `file` cannot be used."""
+    app = WizardApp(file, catalog_folders)
+    code: Any = app.run()
+    if app.fault is not None:
+        raise app.fault
+    left = autosave_of(app.work.path)
+    if not app.work.saved and left.exists():
+        _tell(f"Your answers are kept in {left}; start cluster-wizard again to resume.")
+    return int(code or 0)
+
+
+def _tell(text: str) -> None:
+    import sys
+
+    print(text, file=sys.stderr)  # noqa: T201

@@ -1,0 +1,255 @@
+"""The design in a few lines: for the live strip, and for the pane beside the questions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from rules.findings import Kind, Stage
+from wizard.summary import short_money, short_power, short_time
+from wizard.tui.bars import legend, stacked
+from wizard.tui.glyphs import sign
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rules.design import Design, Figures
+    from rules.findings import Finding
+    from wizard.tui.work import Work
+
+STAGE_NAMES = {
+    Stage.VRAM: "Memory",
+    Stage.INTERCONNECT: "Interconnect",
+    Stage.FABRIC: "Fabric",
+    Stage.SOFTWARE: "Software",
+    Stage.STORAGE_CPU: "Storage, CPU",
+    Stage.POWER: "Power",
+    Stage.RELIABILITY: "Reliability",
+    Stage.MONEY: "Money",
+}
+GAP = "   "
+
+
+def count_texts(design: Design) -> list[tuple[str, str]]:
+    """Return how many conflicts, warnings, assumptions and questions there are, each with its sign and style."""
+    rows = (
+        ("conflict", "conflict", len(design.conflicts), "bold $text-error"),
+        ("warning", "warning", len(design.of_kind(Kind.WARNING)), "$text-warning"),
+        ("assumed", "assumption", len(design.assumptions), ""),
+        ("question", "question", len(design.of_kind(Kind.QUESTION)), ""),
+    )
+    shown = [(f"{sign(mark)} {number} {word}{'' if number == 1 else 's'}", style if number else "") for mark, word, number, style in rows]
+    return shown if design.conflicts else [(f"{sign('holds')} no conflict", "$text-success"), *shown[1:]]
+
+
+def live_lines(work: Work) -> list[Content]:
+    """Return the three lines of the live strip."""
+    design = work.design
+    if design is None:
+        text = work.error or "reading the catalog …"
+        return [Content.assemble((sign("conflict") + " " if work.error else "", "$text-error"), text), Content(""), Content("")]
+    if design.figures is None:
+        head = Content.assemble((f"{sign('conflict')} no design: nothing that the answers allow can be sized", "bold $text-error"))
+        return [head, Content(""), _counts(work, design)]
+    nearest = "" if design.fits else "nearest: "
+    head = Content.assemble((nearest + design.name, "bold"), GAP, (design.plan, "$text-muted"))
+    return [head, Content.assemble(*_spaced(_figures(design, design.figures))), _counts(work, design)]
+
+
+def _counts(work: Work, design: Design) -> Content:
+    tail: list[str | tuple[str, str]] = []
+    if work.error:
+        tail = [GAP, (f"{sign('conflict')} {work.error}", "bold $text-error")]
+    elif not work.current:
+        tail = [GAP, ("working …", "italic $text-muted")]
+    return Content.assemble(*_spaced(count_texts(design)), *tail)
+
+
+def _spaced(pieces: list[tuple[str, str]]) -> list[str | tuple[str, str]]:
+    rows: list[str | tuple[str, str]] = []
+    for number, piece in enumerate(pieces):
+        rows += [GAP, piece] if number else [piece]
+    return rows
+
+
+def _figures(design: Design, figures: Figures) -> list[tuple[str, str]]:
+    """Return the key figures; those with a limit beside it, and a sign where the limit is passed."""
+    rows: list[tuple[str, str]] = []
+    if figures.memory_gib and figures.memory_capacity_gib:
+        rows.append(
+            _limited(
+                f"{figures.memory_gib:.1f}", figures.memory_gib, figures.memory_capacity_gib, "/", f"{figures.memory_capacity_gib:.1f} GiB"
+            )
+        )
+    if figures.step_s is not None:
+        rows.append((f"step {short_time(figures.step_s)}", ""))
+    if figures.mfu:
+        rows.append((f"MFU {figures.mfu:.0%}", ""))
+    if figures.days is not None:
+        limit = design.answers.number("scale.deadline") if design.answers.text("scale.mode") == "deadline" else None
+        rows.append(_limited(days_text(figures.days), figures.days, limit, "of", f"{limit:.3g}" if limit else ""))
+    if figures.total_power_kw is not None:
+        power = design.answers.number("facility.total_power")
+        rows.append(_limited(short_power(figures.total_power_kw), figures.total_power_kw, power, "of", short_power(power) if power else ""))
+    if figures.purchase_usd is None:
+        rows.append(("price unknown", ""))
+    else:
+        budget = design.answers.number("budget.purchase")
+        rows.append(_limited(short_money(figures.purchase_usd), figures.purchase_usd, budget, "of", short_money(budget) if budget else ""))
+    return rows
+
+
+def days_text(days: float) -> str:
+    """Return a length of time: "54 days", "3.2 hours"."""
+    return f"{days:.3g} days" if days >= 1 else f"{days * 24:.3g} hours"
+
+
+def _limited(shown: str, value: float, limit: float | None, joint: str, limit_text: str) -> tuple[str, str]:
+    if limit is None:
+        return shown, ""
+    passed = value > limit * (1 + 1e-9)
+    return f"{shown} {joint} {limit_text}" + (f" {sign('conflict')}" if passed else ""), "bold $text-error" if passed else ""
+
+
+def conflict_lines(design: Design) -> list[Content]:
+    """Return the first conflict and what would solve it; empty where there is none."""
+    if not design.conflicts:
+        return []
+    first, more = design.conflicts[0], len(design.conflicts) - 1
+    also = f"   (+{more} more: F4)" if more else ""
+    lines = [Content.assemble((f"{sign('conflict')} CONFLICT  ", "bold $text-error"), first.because, (also, "$text-muted"))]
+    fixes = f" {sign('separator')} ".join(remedy.text for remedy in first.remedies) or first.ask
+    return [*lines, Content.assemble(("  Change one: ", "bold"), fixes)] if fixes else lines
+
+
+def overview(design: Design, width: int, previous: Design | None = None) -> list[Content]:
+    """Return the design on one page: choice, figures, where memory and time go, what each stage says."""
+    if design.figures is None:
+        return [Content.assemble((f"{sign('conflict')} No design", "bold $text-error")), *stage_lines(design, width)]
+    figures = design.figures
+    head = "Chosen" if design.fits else f"{sign('conflict')} Nearest, with conflicts"
+    rows = [Content.assemble((f"{head}: ", "bold" if design.fits else "bold $text-error"), (design.name, "bold"))]
+    rows += [Content.assemble(("  " + design.plan, "$text-muted"))]
+    rows += [Content(f"  {line}") for line in money_and_time(design, figures)]
+    changed = changes(previous, design)
+    if changed:
+        rows.append(Content.assemble(("  last answer: ", "$text-muted"), (changed, "italic")))
+    rows += [Content.assemble((f"{sign('warning')} ", "$text-warning"), notice) for notice in design.notices]
+    rows += [Content(""), *memory_bar(design, figures, width), *time_bar(design, figures, width)]
+    return [*rows, Content(""), *stage_lines(design, width)]
+
+
+def money_and_time(design: Design, figures: Figures) -> list[str]:
+    """Return price with its range, time, power and racks, in two lines."""
+    money = "price unknown"
+    if figures.purchase_usd is not None:
+        money = short_money(figures.purchase_usd)
+        if figures.purchase_low_usd and figures.purchase_high_usd:
+            money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
+    joint = f" {sign('separator')} "
+    first = [money] + ([days_text(figures.days)] if figures.days is not None else [])
+    second = [f"{short_power(figures.total_power_kw)} in all"] if figures.total_power_kw is not None else []
+    second += [f"{figures.racks:,} rack{'s' if figures.racks > 1 else ''}"] if figures.racks else []
+    second += [f"{short_money(figures.ownership_usd)} over {design.answers.text('budget.years')}"] if figures.ownership_usd else []
+    return [joint.join(part) for part in (first, second) if part]
+
+
+def _bare(dollars: float) -> str:
+    return short_money(dollars).removesuffix(" USD")
+
+
+def changes(previous: Design | None, design: Design) -> str:
+    """Return what the last answer changed in the key figures: "days 54 → 48, 553M USD → 412M USD"; "" for nothing."""
+    if previous is None or previous.figures is None or design.figures is None or previous.answers == design.answers:
+        return ""
+    pairs = [
+        (_named(previous.name), _named(design.name)),
+        (_shown(previous.figures.days, days_text), _shown(design.figures.days, days_text)),
+        (_shown(previous.figures.purchase_usd, short_money), _shown(design.figures.purchase_usd, short_money)),
+        (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
+    ]
+    return ", ".join(f"{old} → {new}" for old, new in pairs if old != new)
+
+
+def _named(name: str) -> str:
+    return name.split(",")[0]
+
+
+def _shown(value: float | None, write: object) -> str:
+    return "unknown" if value is None else str(write(value))  # type: ignore[operator]
+
+
+def memory_bar(design: Design, figures: Figures, width: int) -> list[Content]:
+    """Return the memory per GPU by term, as a bar with its legend; empty where it is unknown."""
+    terms, capacity = term_values(design, "memory", "terms", "GiB"), figures.memory_capacity_gib
+    if not capacity or not figures.memory_gib:
+        return []
+    head = Content.assemble(("Memory per GPU", "bold"), f"  {figures.memory_gib:.1f} of {capacity:.1f} GiB")
+    return [head, stacked(terms, capacity, width), *legend(terms, capacity, "GiB", width)] if terms else [head]
+
+
+def time_bar(design: Design, figures: Figures, width: int) -> list[Content]:
+    """Return the step time by term, as a bar with its legend; empty where it is unknown."""
+    terms = term_values(design, "performance", "step_parts", "s")
+    if figures.step_s is None:
+        return []
+    utilization = f"   MFU {figures.mfu:.0%}" if figures.mfu else ""
+    head = Content.assemble(("Step", "bold"), f"  {short_time(figures.step_s)}{utilization}")
+    whole = sum(terms.values())
+    scale, unit = (1e3, "ms") if whole < 1 else (1.0, "s")
+    scaled = {name: value * scale for name, value in terms.items()}
+    return [head, stacked(terms, whole, width), *legend(scaled, whole * scale, unit, width)] if terms else [head]
+
+
+def term_values(design: Design, section: str, table: str, unit: str) -> dict[str, float]:
+    """Return the parts that a table of a section lists, in `unit`; empty where it has none."""
+    from catalogs.quantities import QuantityError, magnitude
+
+    terms = design.sections.get(section, {}).get(table)
+    rows: dict[str, float] = {}
+    for name, text in terms.items() if isinstance(terms, dict) else ():
+        try:
+            rows[str(name)] = magnitude(str(text), unit)
+        except QuantityError:
+            continue
+    return rows
+
+
+def stage_lines(design: Design, width: int) -> list[Content]:
+    """Return, per stage in order, its verdict in one line: the worst finding, else what was decided."""
+    by_stage: dict[Stage, list[Finding]] = {stage: [] for stage in STAGE_NAMES}
+    for found in design.findings:
+        by_stage[found.stage].append(found)
+    lines = [_stage_line(number, stage, found) for number, (stage, found) in enumerate(by_stage.items(), start=1)]
+    return [line.truncate(width, ellipsis=True) for line in lines]
+
+
+def _stage_line(number: int, stage: Stage, found: list[Finding]) -> Content:
+    head = f"{number} {STAGE_NAMES[stage]:<13}"
+    for kind, mark, style in ((Kind.REJECT, "conflict", "bold $text-error"), (Kind.WARNING, "warning", "$text-warning")):
+        those = [each for each in found if each.kind is kind]
+        if those:
+            count = f"{len(those)}: " if len(those) > 1 else ""
+            return Content.assemble(head, (sign(mark), style), f" {count}{those[0].because}")
+    decided = [
+        f"{each.decision.rpartition('.')[2].replace('_', ' ')}: {each.value}" for each in found if each.kind is Kind.DECISION and each.value
+    ]
+    text = "; ".join(decided) or ("nothing stands against it" if found else "")
+    return Content.assemble(head, (sign("holds") if found else " ", "$text-success"), f" {text}")
+
+
+def section_rows(section: Mapping[str, object]) -> list[tuple[str, str]]:
+    """Return a design section as name and text, inner tables and lists flattened."""
+    rows: list[tuple[str, str]] = []
+    for name, value in section.items():
+        label = name.replace("_", " ")
+        if isinstance(value, dict):
+            rows += [(f"{label}: {inner}", text) for inner, text in section_rows(value)]
+        elif isinstance(value, (list, tuple)):
+            for number, each in enumerate(value):
+                text = ", ".join(f"{key} {inner}" for key, inner in each.items()) if isinstance(each, dict) else str(each)
+                rows.append((label if number == 0 else "", text))
+        else:
+            rows.append((label, f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)))
+    return rows

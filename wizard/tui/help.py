@@ -1,0 +1,126 @@
+"""Help in words: a question's, a line's of the design, and the keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.content import Content
+
+from wizard.tui.actions import actions_of
+from wizard.tui.shown import choice_label
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from catalogs import Catalog
+    from catalogs.schema import Threshold
+    from rules.answer_fields import AnswerField
+    from rules.answers import Answers
+    from rules.guidance.declare import Rule
+    from wizard.interview import Question
+    from wizard.tui.pages import Row
+
+
+def help_text(question: Question | None, answers: Answers, scope: str, *, warm: bool) -> Content:
+    """Return help on a question where one is focused, and the keys of the screen. `warm` says that the rules are loaded."""
+    lines = [*(_question(question, answers, warm=warm) if question is not None else ()), Content.styled("Keys", "bold")]
+    lines += [
+        Content.assemble((f"  {action.all_keys:<18}", "$text-accent"), f"{action.title}. ", (action.text, "$text-muted"))
+        for action in actions_of(scope)
+        if action.keys
+    ]
+    return Content("\n").join(lines)
+
+
+def _question(question: Question, answers: Answers, *, warm: bool) -> Iterable[Content]:
+    declared = question.field
+    yield Content.styled(question.ask, "bold")
+    yield Content("")
+    yield _line("Why it is asked", question.why)
+    yield _line("Typical", question.typical)
+    yield _line("Where to find it", question.find)
+    yield _line("What can be given", allowed(declared))
+    if declared.assumed is not None:
+        stand_in = answers.text(question.key) if not answers.given(question.key) else ", ".join(_tuple(declared.assumed))
+        yield _line("If unknown", f"{choice_label(stand_in)} is assumed: {declared.reason}")
+    else:
+        yield _line("If unknown", "leave it empty, or type ?; the design says what it does without it")
+    readers = rules_that_change(question.key) if warm else []
+    if readers:
+        yield _line("May ask to change it", ", ".join(readers))
+    yield _line("Name in files", question.key)
+    yield Content("")
+
+
+def _tuple(value: object) -> tuple[str, ...]:
+    return tuple(str(each) for each in value) if isinstance(value, tuple) else (str(value),)
+
+
+def _line(label: str, text: str) -> Content:
+    return Content.assemble((f"{label}: ", "bold"), text)
+
+
+def allowed(declared: AnswerField) -> str:
+    """Return in words what an answer can be."""
+    if declared.choices:
+        joint = "any of " if declared.kind == "names" else "one of "
+        return joint + ", ".join(choice_label(choice) for choice in declared.choices)
+    unit = f" {declared.unit}" if declared.unit else ""
+    ends = (
+        f" from {declared.minimum:,g} to {declared.maximum:,g}{unit}"
+        if declared.minimum is not None and declared.maximum is not None
+        else ""
+    )
+    word = {"quantity": "a quantity with its unit", "number": "a number", "count": "a whole number", "name": "a name"}.get(
+        declared.kind, "names"
+    )
+    return f"{word}{ends}, such as {declared.example}"
+
+
+def rules_that_change(key: str) -> list[str]:
+    """Return the rules whose remedies change this answer."""
+    from rules.cases import all_rules
+
+    return sorted(rule.id for rule in all_rules().values() if any(fix.key == key for fix in rule.fix))
+
+
+def behind_text(row: Row, catalog: Catalog | None) -> Content:
+    """Return what stands behind a line: the sentence, the numbers, then the rule with its guidance and sources."""
+    lines = list(row.behind)
+    if row.rule:
+        lines += ["", *_rule(row.rule, catalog)]  # type: ignore[list-item]
+    return Content("\n").join(each if isinstance(each, Content) else Content(each) for each in lines)
+
+
+def _rule(id_: str, catalog: Catalog | None) -> Iterable[Content]:
+    from rules.cases import all_rules
+    from rules.guidance.statements import STATEMENTS
+
+    rule = all_rules().get(id_)
+    yield Content.assemble(("Rule: ", "bold"), id_)
+    if rule is None:
+        return
+    for statement in rule.guidance:
+        yield Content.assemble((f"  {statement}  ", "$text-accent"), STATEMENTS.get(statement, ""))
+    yield from _sources(rule, catalog)
+
+
+def _sources(rule: Rule, catalog: Catalog | None) -> Iterable[Content]:
+    if catalog is None:
+        return
+    ids = list(rule.sources)
+    for name in rule.thresholds:
+        threshold = catalog.thresholds.get(name)
+        if threshold is not None:
+            yield Content.assemble(("  limit  ", "$text-accent"), f"{name}: {threshold_text(threshold)}")
+            ids.append(threshold.source)
+    for each in dict.fromkeys(ids):
+        source = catalog.sources.get(each)
+        yield Content.assemble(("  source  ", "$text-accent"), f"{getattr(source, 'title', '')} [{each}]" if source is not None else each)
+
+
+def threshold_text(threshold: Threshold) -> str:
+    """Return a threshold as its number, and under which condition it concludes what."""
+    numbers = {"": threshold.value, **threshold.values} if threshold.value is not None else dict(threshold.values)
+    shown = ", ".join(f"{name.replace('_', ' ')} {value} {threshold.unit}".strip() for name, value in numbers.items())
+    return f"{shown} ({threshold.condition}: {threshold.conclusion})"

@@ -1,0 +1,1 @@
+"""The screens: start, interview, review, finished design, and the dialogs over them."""

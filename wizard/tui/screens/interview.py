@@ -1,0 +1,298 @@
+"""The interview: the steps' questions, what is wrong, and what follows so far."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import on
+from textual.containers import Container, Horizontal, Vertical, VerticalScroll
+from textual.content import Content
+from textual.widgets import Static
+
+from rules.answers import AnswerError
+from wizard.interview import load_interview
+from wizard.tui.actions import bindings_of
+from wizard.tui.screens.base import WizardScreen
+from wizard.tui.shown import text_of
+from wizard.tui.widgets.design_pane import DesignPane
+from wizard.tui.widgets.field_row import FieldRow
+from wizard.tui.widgets.live_strip import ConflictBox, LiveStrip
+from wizard.tui.widgets.messages import Answered, Entered
+from wizard.tui.widgets.step_bar import StepBar
+from wizard.tui.widgets.text_entry import PickerEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from wizard.interview import Question
+    from wizard.session import Session
+
+MOST_TURNS = 50
+"""Turns of the event loop to wait for keys that a field has received and not handled yet; a burst of a paste takes a few."""
+
+
+class InterviewScreen(WizardScreen):
+    """One screen for all steps. A step's fields are made when it is first entered, and hidden when it is left."""
+
+    SCOPE = "interview"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("interview")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.interview = load_interview()
+        self.step = self.interview.steps[0].id
+        self.return_to_review = False
+        self._before_edit: tuple[str, Session] | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Return step bar, questions beside the design, and the live strip."""
+        yield StepBar("", id="steps")
+        yield Horizontal(
+            Vertical(
+                Static("", id="intro"),
+                VerticalScroll(
+                    *(Container(id=f"step-{step.id}", classes="step") for step in self.interview.steps), id="fields", can_focus=False
+                ),
+                ConflictBox("", id="conflict"),
+                Static("", id="hint"),
+                id="questions",
+            ),
+            DesignPane(id="pane"),
+            id="middle",
+        )
+        yield LiveStrip("", id="strip")
+
+    async def on_mount(self) -> None:
+        """Enter the step that the work is at."""
+        await self.enter_step(self.step)
+
+    # --- going from step to step
+
+    def rows(self, step: str | None = None) -> list[FieldRow]:
+        """Return the rows of a step, the current one by default, in order."""
+        return [child for child in self.query_one(f"#step-{step or self.step}").children if isinstance(child, FieldRow)]
+
+    async def enter_step(self, step: str, key: str = "", *, last: bool = False) -> None:
+        """Show a step and focus a field at once, so that the next key lands in it: that of `key`, else the first, else the last."""
+        await self.settle()
+        if step != self.step:
+            self.work.visited.add(self.step)
+        self.step = step
+        self._before_edit = None
+        for each in self.interview.steps:
+            self.query_one(f"#step-{each.id}").display = each.id == step
+        await self._fit_rows()
+        rows = self.rows()
+        chosen = next((row for row in rows if row.key == key), rows[-1 if last else 0] if rows else None)
+        if chosen is not None:
+            self.set_focus(chosen.entry)
+        self.show_work()
+
+    async def _fit_rows(self) -> None:
+        """Make and remove rows so that exactly the questions are there that are asked beside the answers."""
+        place = self.query_one(f"#step-{self.step}")
+        wanted = self.interview.of_step(self.step, self.work.answers)
+        there = {row.key: row for row in self.rows()}
+        keys = {question.key for question in wanted}
+        for key, row in there.items():
+            if key not in keys:
+                await row.remove()
+        if not there:
+            await place.mount_all([self._make_row(question) for question in wanted])
+            return
+        above: FieldRow | None = None
+        for question in wanted:
+            row = there.get(question.key) or self._make_row(question)
+            if question.key not in there:
+                await (place.mount(row, before=0) if above is None else place.mount(row, after=above))
+            above = row
+
+    def _make_row(self, question: Question) -> FieldRow:
+        return FieldRow(question, self.work.session, self.wizard.names, lambda: self.work.answers)
+
+    async def settle(self) -> None:
+        """Wait until the focused field has handled the keys that it was sent and this screen knows of them."""
+        for _ in range(MOST_TURNS):
+            await asyncio.sleep(0)
+            busy = [self.focused, self] if self.focused is not None else [self]
+            if not any(each.message_queue_size for each in busy):
+                return
+
+    async def action_next_step(self) -> None:
+        """Go to the next step; from the last one, or where a review sent us, to the review."""
+        await self.settle()
+        self._take_sure_match()
+        steps = [step.id for step in self.interview.steps]
+        at = steps.index(self.step)
+        if self.return_to_review or at + 1 == len(steps):
+            self.work.visited.add(self.step)
+            self.return_to_review = False
+            await self.wizard.action_review_answers()
+        else:
+            await self.enter_step(steps[at + 1])
+
+    async def action_previous_step(self) -> None:
+        """Go back a step; from the first one to the start page."""
+        steps = [step.id for step in self.interview.steps]
+        at = steps.index(self.step)
+        if at:
+            await self.enter_step(steps[at - 1])
+        else:
+            await self.settle()
+            await self.wizard.action_start_page()
+
+    async def action_go_step(self, step: str) -> None:
+        """Go to any step."""
+        await self.enter_step(step)
+
+    # --- going from field to field
+
+    def focused_row(self) -> FieldRow | None:
+        """Return the row that has the focus."""
+        return next((each for each in self.focused.ancestors if isinstance(each, FieldRow)), None) if self.focused else None
+
+    async def action_next_field(self) -> None:
+        """Go to the next field; a name that is the only match is taken."""
+        await self._leave(1)
+
+    async def action_previous_field(self) -> None:
+        """Go to the field before."""
+        await self._leave(-1)
+
+    async def action_field_below(self) -> None:
+        """Go to the next name where names are offered, else to the next field."""
+        await self._point(1)
+
+    async def action_field_above(self) -> None:
+        """Go to the name above where names are offered, else to the field before."""
+        await self._point(-1)
+
+    async def _leave(self, step: int) -> None:
+        await self.settle()
+        self._take_sure_match()
+        await self._focus_beside(self.focused_row(), step)
+
+    async def _point(self, step: int) -> None:
+        await self.settle()
+        row = self.focused_row()
+        if row is None or not isinstance(row.entry, PickerEntry) or not row.entry.point(step):
+            await self._focus_beside(row, step)
+
+    async def _focus_beside(self, row: FieldRow | None, step: int) -> None:
+        await self.settle()
+        rows = self.rows()
+        if not rows:
+            return
+        at = rows.index(row) + step if row in rows else 0
+        self.set_focus(rows[at % len(rows)].entry)
+
+    async def action_accept_field(self) -> None:
+        """Accept the answer and go on; Enter in an open list of names takes the one that is pointed at."""
+        await self.settle()
+        row = self.focused_row()
+        if row is not None and isinstance(row.entry, PickerEntry) and row.entry.take():
+            self.record(row.key, row.entry.value)
+            await self._fit_rows()
+        rows = self.rows()
+        if self.return_to_review or not rows or row is rows[-1]:
+            await self.action_next_step()
+        else:
+            await self._focus_beside(row, 1)
+
+    def _take_sure_match(self) -> None:
+        row = self.focused_row()
+        if row is not None and isinstance(row.entry, PickerEntry) and row.entry.sure and row.entry.take():
+            self.record(row.key, row.entry.value)
+
+    # --- answers
+
+    @on(Answered)
+    async def on_answered(self, event: Answered) -> None:
+        """Record what was typed or picked; setting a field to what is stored records nothing."""
+        event.stop()
+        if event.raw == text_of(self.work.session, event.key):
+            return
+        self.record(event.key, event.raw)
+        await self._fit_rows()
+
+    def record(self, key: str, raw: str) -> None:
+        """Answer, clear, or keep as a draft. All typing during one visit of a field is one step of undo."""
+        base = self._before_edit[1] if self._before_edit and self._before_edit[0] == key else self.work.session
+        self._before_edit = (key, base)
+        session = base
+        problem = self.wizard.names.problem(key, raw)
+        if not raw.strip():
+            session = base.clear(key)
+        elif problem:
+            session = base.draft(key, raw)
+        else:
+            try:
+                session = base.answer(key, raw)
+            except AnswerError:
+                session = base.draft(key, raw)
+        self.wizard.change(session)
+
+    @on(Entered)
+    def on_entered(self, event: Entered) -> None:
+        """Explain the question that is focused in a line or two."""
+        event.stop()
+        if self._before_edit is not None and self._before_edit[0] != event.key:
+            self._before_edit = None
+        self._show_hint()
+
+    def action_dont_know(self) -> None:
+        """Answer the focused question with "I don't know"."""
+        row = self.focused_row()
+        if row is not None:
+            self.record(row.key, "?")
+
+    def action_clear_answer(self) -> None:
+        """Leave the focused question unanswered."""
+        row = self.focused_row()
+        if row is not None:
+            self.record(row.key, "")
+
+    # --- showing
+
+    def heading(self) -> str:
+        """Return where in the interview the person is."""
+        steps = [step.id for step in self.interview.steps]
+        return f"step {steps.index(self.step) + 1} of {len(steps)}"
+
+    def show_work(self) -> None:
+        """Show session and design as they are now."""
+        if not self.is_mounted:
+            return
+        work = self.work
+        self.show_title()
+        self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
+        step = next(each for each in self.interview.steps if each.id == self.step)
+        self.query_one("#intro", Static).update(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$text-muted")))
+        for row in self.rows():
+            row.show(work.session)
+        self.query_one(LiveStrip).show(work)
+        self.query_one(ConflictBox).show(work)
+        if self.has_class("-wide"):
+            self.query_one(DesignPane).show(work)
+        self._show_hint()
+
+    async def resync(self) -> None:
+        """Show a session that changed elsewhere: questions may have come or gone."""
+        self._before_edit = None
+        row = self.focused_row()
+        await self._fit_rows()
+        if row is not None and row not in self.rows():
+            await self._focus_beside(None, 0)
+        self.show_work()
+
+    def _show_hint(self) -> None:
+        row = self.focused_row()
+        if row is not None:
+            question = row.question
+            text = Content.assemble((f" {question.ask}", "italic"), "\n ", (f"Typical: {question.typical}", "$text-muted"))
+            self.query_one("#hint", Static).update(text)

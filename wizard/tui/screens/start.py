@@ -1,0 +1,143 @@
+"""The start page: go on with unfinished work, start new, start from a situation or an example, open a file."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.content import Content
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from wizard.places import examples_folder
+from wizard.tui.actions import bindings_of
+from wizard.tui.glyphs import sign
+from wizard.tui.screens.base import WizardScreen
+from wizard.tui.situations import load_situations
+from wizard.tui.work import Unfinished, Work, unfinished
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+
+class StartScreen(WizardScreen):
+    """Where a person begins. Everything is one key or one click away."""
+
+    SCOPE = "start"
+    AUTO_FOCUS = "#starts"
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("start")]
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._unfinished: list[Unfinished] = []
+        self._examples: list[Path] = []
+
+    def body(self) -> Iterable[Widget]:
+        """Return the greeting and the list."""
+        yield Static(
+            Content.assemble(
+                ("Design a GPU training cluster, and know why it is as it is.\n", "bold"),
+                ("Answer what you know, leave the rest; the design follows every answer. Nothing is final.", "$text-muted"),
+            ),
+            id="greeting",
+        )
+        yield OptionList(id="starts", compact=True)
+
+    def on_mount(self) -> None:
+        """Fill the list."""
+        self.refresh_list()
+        self.show_work()
+
+    def refresh_list(self) -> None:
+        """Fill the list with what there is now."""
+        starts = self.query_one("#starts", OptionList)
+        starts.clear_options()
+        starts.add_options(self._options())
+        starts.highlighted = next((index for index, option in enumerate(starts.options) if not option.disabled), None)
+
+    def _options(self) -> Iterable[Option]:
+        work = self.work
+        self._unfinished = [each for each in unfinished() if each.path != work.path or not work.session.answers.values]
+        if work.session.answers.values:
+            yield _option("continue", f"Go on with {work.name}", f"{_answered(work)}, {work.state}")
+        for number, found in enumerate(self._unfinished):
+            title = f"Resume {found.path.name}" if found.path else "Resume unfinished work"
+            yield _option(f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {found.path}" if found.path else ""))
+        yield _option("new", "New design", "from the first question")
+        yield _option("open", "Open a file", "a saved design, or a file of answers")
+        yield _heading("Start from a situation")
+        for situation in load_situations():
+            yield _option(f"situation:{situation.id}", situation.title, situation.text)
+        self._examples = sorted(examples_folder().glob("*.toml")) if examples_folder().is_dir() else []
+        if self._examples:
+            yield _heading("Start from an example design")
+        for number, path in enumerate(self._examples):
+            yield _option(f"example:{number}", path.stem, _description(path))
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        """A click chooses."""
+        event.stop()
+        self.call_later(self.begin, event.option_id or "")
+
+    async def action_begin(self) -> None:
+        """Enter chooses what is highlighted."""
+        option = self.query_one("#starts", OptionList).highlighted_option
+        if option is not None:
+            await self.begin(option.id or "")
+
+    async def begin(self, choice: str) -> None:
+        """Start as chosen."""
+        kind, _, which = choice.partition(":")
+        if kind == "continue":
+            await self.wizard.continue_work()
+        elif kind == "new":
+            await self.wizard.start_work(Work())
+        elif kind == "open":
+            await self.wizard.action_open_file()
+        elif kind == "resume":
+            await self.wizard.resume(self._unfinished[int(which)])
+        elif kind == "situation":
+            await self.wizard.start_situation(which)
+        elif kind == "example":
+            await self.wizard.start_example(self._examples[int(which)])
+
+
+def _option(id_: str, title: str, text: str) -> Option:
+    return Option(Content.assemble(f" {sign('pointer')} ", (f"{title:<38}", "bold"), (f" {text}", "$text-muted")), id=id_)
+
+
+def _heading(text: str) -> Option:
+    return Option(Content.assemble(("\n" + text, "bold $text-accent")), disabled=True)
+
+
+def _answered(work: Work) -> str:
+    number = len(work.session.answers.values)
+    return f"{number} answer{'s' if number != 1 else ''}"
+
+
+def _ago(when: float) -> str:
+    minutes = max(0.0, time.time() - when) / 60
+    if minutes < 1.5:
+        return "a minute ago"
+    if minutes < 90:
+        return f"{minutes:.0f} minutes ago"
+    return f"{minutes / 60:.0f} hours ago" if minutes < 60 * 36 else f"{minutes / 60 / 24:.0f} days ago"
+
+
+def _description(path: Path) -> str:
+    """Return the first sentence of a design's notes, else its name, without reading the whole design."""
+    import tomllib
+
+    try:
+        with path.open(encoding="utf-8") as stream:
+            head = stream.read(4000)
+        table = head.partition("[meta]")[2].partition("\n[")[0]
+        meta = tomllib.loads(table)
+    except (OSError, ValueError):
+        return ""
+    notes = str(meta.get("notes") or meta.get("name") or "")
+    return notes.partition(". ")[0].removesuffix(".")

@@ -1,0 +1,1 @@
+"""The parts of the screens, one widget per file."""

@@ -1,0 +1,160 @@
+"""One question on one line: label, field, where the value came from; under it what is wrong, and names that match."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.containers import Horizontal, Vertical
+from textual.content import Content
+from textual.widgets import Input, Static
+
+from wizard.session import check_text
+from wizard.tui.glyphs import sign
+from wizard.tui.names import Names, is_picked
+from wizard.tui.shown import assumed_text, origin_of, same_answer, text_of, unknown_text
+from wizard.tui.widgets.choice_entry import ChoiceEntry
+from wizard.tui.widgets.messages import Answered, Entered
+from wizard.tui.widgets.several_entry import SeveralEntry
+from wizard.tui.widgets.text_entry import PickerEntry, TextEntry
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual import events
+    from textual.app import ComposeResult
+
+    from rules.answers import Answers
+    from wizard.interview import Question
+    from wizard.session import Session
+
+Entry = TextEntry | ChoiceEntry
+
+
+class MatchList(Static):
+    """The names that match; a click takes one."""
+
+    def __init__(self, row: FieldRow) -> None:
+        super().__init__(classes="matches")
+        self._row = row
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """Take the name on the clicked line."""
+        event.stop()
+        self._row.take_match(event.y)
+
+
+class FieldRow(Vertical):
+    """A question's row. It shows the session and posts `Answered`; it keeps no answer of its own."""
+
+    def __init__(self, question: Question, session: Session, names: Names, answers: Callable[[], Answers]) -> None:
+        super().__init__(classes="field")
+        self.question, self._names, self._answers = question, names, answers
+        self.entry: Entry = self._make_entry(session)
+        self._label = Static(self._label_text(here=False), classes="label")
+        self._origin = Static("", classes="origin")
+        self._message = Static("", classes="message")
+        self._matches = MatchList(self)
+        self._problem = self._note = ""
+        self._session = session
+        self._shown_origin: tuple[str, str] = ("", "")
+
+    def compose(self) -> ComposeResult:
+        """Lay out the row."""
+        with Horizontal(classes="line"):
+            yield self._label
+            yield self.entry
+            yield self._origin
+        if isinstance(self.entry, PickerEntry):
+            yield self._matches
+        yield self._message
+
+    @property
+    def key(self) -> str:
+        """Return the key of the answer."""
+        return self.question.key
+
+    @property
+    def problem(self) -> str:
+        """Return what is wrong with the content, "" for nothing."""
+        return self._problem
+
+    def show(self, session: Session) -> None:
+        """Show the session's state of this answer; text that means the stored answer stays as it was typed."""
+        self._session = session
+        value, draft = session.answers.values.get(self.key), session.draft_of(self.key)
+        if isinstance(self.entry, ChoiceEntry) or draft is not None or not same_answer(self.key, self.entry.value, value):
+            self.entry.show(text_of(session, self.key))
+        origin = origin_of(session.answers, self.key)
+        choosing = isinstance(self.entry, PickerEntry) and self.entry.open
+        if draft is not None:
+            origin = ("choose one", "$text-muted") if choosing else ("invalid", "$text-error")
+        if origin != self._shown_origin:
+            self._shown_origin = origin
+            self._origin.update(Content.assemble(origin))
+        self._say(self._check(draft) if draft is not None and not choosing else "", unknown_text(session.answers, self.key))
+
+    def _check(self, text: str) -> str:
+        return check_text(self.key, text) or self._names.problem(self.key, text)
+
+    def _say(self, problem: str, note: str) -> None:
+        if (problem, note) != (self._problem, self._note):
+            self._problem, self._note = problem, note
+            mark, style = ("conflict", "$text-error") if problem else ("assumed", "$text-muted")
+            text = problem or note
+            self._message.update(Content.assemble((f"{sign(mark)} ", f"bold {style}"), (text, style)) if text else "")
+            self._message.set_class(bool(text), "-shown")
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Tell the screen what was typed; offer names that match it."""
+        event.stop()
+        if isinstance(self.entry, PickerEntry) and self.entry.has_focus:
+            self.entry.look()
+        self.post_message(Answered(self.key, event.value))
+
+    def on_descendant_focus(self) -> None:
+        """Mark the row, and tell the screen."""
+        self._label.update(self._label_text(here=True))
+        self.post_message(Entered(self.key))
+
+    def on_descendant_blur(self) -> None:
+        """Unmark the row; close the list of names."""
+        self._label.update(self._label_text(here=False))
+        if isinstance(self.entry, PickerEntry) and self.entry.open:
+            self.entry.action_close_matches()
+
+    def on_picker_entry_matches_changed(self) -> None:
+        """Show the names that match."""
+        assert isinstance(self.entry, PickerEntry)
+        rows: list[str | tuple[str, str]] = []
+        for number, each in enumerate(self.entry.matches):
+            pointer, style = (sign("pointer"), "bold reverse") if number == self.entry.at else (" ", "")
+            rows += ["\n" if number else "", (f"{pointer} {each.id}", style), (f"  {each.note}", "$text-muted")]
+        self._matches.update(Content.assemble(*rows))
+        self._matches.set_class(bool(self.entry.matches), "-shown")
+        self.show(self._session)
+
+    def take_match(self, index: int) -> None:
+        """Take the match on line `index` of the list."""
+        if isinstance(self.entry, PickerEntry) and index < len(self.entry.matches):
+            self.entry.take(index)
+            self.screen.set_focus(self.entry)
+
+    def _label_text(self, *, here: bool) -> Content:
+        return Content.assemble((f"{sign('pointer') if here else ' '} {self.question.label}", "bold" if here else ""))
+
+    def _make_entry(self, session: Session) -> Entry:
+        declared, key = self.question.field, self.key
+        text = text_of(session, key)
+        if declared.choices:
+            assumed = declared.assumed
+            stand_in = ", ".join(assumed) if isinstance(assumed, tuple) else "" if assumed is None else str(assumed)
+            entry = (SeveralEntry if declared.kind == "names" else ChoiceEntry)(key, declared.choices, stand_in)
+            entry.show(text)
+            return entry
+        stands_in = assumed_text(key)
+        placeholder = f"{sign('assumed')} {stands_in}" if stands_in else f"e.g. {declared.example}"
+        if is_picked(key):
+            return PickerEntry(
+                key, "type to search", text, lambda part: self._names.matches(key, part, self._answers()), several=declared.kind == "names"
+            )
+        return TextEntry(key, placeholder, text)

@@ -1,0 +1,32 @@
+"""The last line: the keys that matter here, made from the action registry; each can be clicked. It fits 80 columns."""
+
+from __future__ import annotations
+
+from textual.content import Content
+from textual.style import Style
+from textual.widgets import Static
+
+from wizard.tui.actions import Action, actions_of
+
+
+def line_actions(scope: str) -> list[Action]:
+    """Return the actions that the key line of a screen names, in order."""
+    order = {"previous_step": -1}
+    needless = ("show_design", "save_design") if scope == "start" else ()
+    return sorted((each for each in actions_of(scope) if each.line and each.id not in needless), key=lambda each: order.get(each.id, 0))
+
+
+def key_line(scope: str) -> Content:
+    """Return the line of a screen."""
+    parts = []
+    for action in line_actions(scope):
+        link = Style.from_meta({"@click": f"app.perform_id('{action.id}')"})
+        parts.append(Content.assemble((action.key, "bold $text-accent"), " ", action.line).stylize(link))
+    return Content(" ") + Content("  ").join(parts)
+
+
+class KeyLine(Static):
+    """The key line of one screen."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(key_line(scope), classes="key-line")

@@ -1,0 +1,103 @@
+"""A field for typed answers, and one that offers names of the catalog while a person types."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import Binding
+from textual.message import Message
+from textual.widgets import Input
+
+from wizard.tui.names import MOST_MATCHES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from textual.binding import BindingType
+
+    from wizard.tui.names import Name
+
+
+class TextEntry(Input):
+    """One line of text for one answer. Text is checked by the session, never refused while typing."""
+
+    def __init__(self, key: str, placeholder: str, text: str) -> None:
+        super().__init__(value=text, placeholder=placeholder, compact=True, select_on_focus=False)
+        self.key = key
+
+    def show(self, text: str) -> None:
+        """Show a stored answer without recording it."""
+        if text != self.value:
+            with self.prevent(Input.Changed):
+                self.value = text
+            self.cursor_position = len(text)
+
+
+class PickerEntry(TextEntry):
+    """A field for names: Up and Down go through what matches, Enter takes it. With `several`, names are parted by commas."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "close_matches", "Close the list", show=False),
+    ]
+
+    class MatchesChanged(Message):
+        """What matches, or which match is pointed at, changed."""
+
+    def __init__(self, key: str, placeholder: str, text: str, find: Callable[[str], list[Name]], *, several: bool) -> None:
+        super().__init__(key, placeholder, text)
+        self._find, self._several = find, several
+        self.matches: list[Name] = []
+        self.at = 0
+        self._pointed = False
+
+    @property
+    def open(self) -> bool:
+        """Return whether matches are offered."""
+        return bool(self.matches)
+
+    def part(self) -> str:
+        """Return the name being typed: all of the text, or what follows the last comma."""
+        return self.value.rsplit(",", 1)[-1].strip() if self._several else self.value.strip()
+
+    def look(self) -> None:
+        """Find what matches the typed text; nothing is offered for a name that is complete."""
+        part = self.part()
+        found = self._find(part) if part not in ("", "?") else []
+        self.matches = [] if any(each.id == part for each in found) else found
+        self.at, self._pointed = 0, False
+        self.post_message(self.MatchesChanged())
+
+    def point(self, step: int) -> bool:
+        """Point at the next match, or offer all names where nothing is typed; False where there is nothing to point at."""
+        if not self.matches:
+            if step < 0 or self.part():
+                return False
+            self.matches = self._find("")
+        elif self.at + step < 0 or self.at + step >= min(len(self.matches), MOST_MATCHES):
+            return False
+        else:
+            self.at += step
+        self._pointed = True
+        self.post_message(self.MatchesChanged())
+        return bool(self.matches)
+
+    def take(self, index: int | None = None) -> bool:
+        """Take a match into the field; False where none is offered."""
+        if not self.matches:
+            return False
+        chosen = self.matches[self.at if index is None else index].id
+        head = self.value.rsplit(",", 1)[0] + ", " if self._several and "," in self.value else ""
+        self.value = head + chosen
+        self.cursor_position = len(self.value)
+        self.action_close_matches()
+        return True
+
+    @property
+    def sure(self) -> bool:
+        """Return whether leaving the field takes the match: the person pointed at it, or it is the only one."""
+        return bool(self.matches) and (self._pointed or len(self.matches) == 1)
+
+    def action_close_matches(self) -> None:
+        """Offer nothing until something is typed."""
+        self.matches = []
+        self.post_message(self.MatchesChanged())

@@ -1,0 +1,230 @@
+"""The work in hand: the session, the file that it belongs to, its autosave, and the last design. No widgets."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import threading
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wizard.places import autosave_path, state_folder
+from wizard.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rules.answers import Answers
+    from rules.design import Design
+    from wizard.tui.advice import Advice
+
+UNTITLED = "untitled"
+_MARK = "# unsaved answers of "
+_ASIDE = "earlier-"
+MOST_PUT_ASIDE = 5
+"""Autosaves of other unfinished new designs that are kept; more would only fill the start page."""
+
+
+@dataclass
+class Work:
+    """Everything that must survive a change of screens. The screens replace `session`; `generation` counts the changes.
+
+    `place` is the autosave that this work owns: the one that it was resumed from or has written.
+    """
+
+    session: Session = field(default_factory=Session)
+    path: Path | None = None
+    meta: dict[str, Any] = field(default_factory=dict)
+    is_design: bool = False
+    design: Design | None = None
+    previous: Design | None = None
+    error: str = ""
+    generation: int = 0
+    settled: int = -1
+    place: Path | None = None
+    visited: set[str] = field(default_factory=set)
+    _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
+    _written: int = -1
+
+    @property
+    def name(self) -> str:
+        """Return the name of the design: what its file says, else the file's name, else "untitled"."""
+        return str(self.meta.get("name") or (self.path.stem if self.path else UNTITLED))
+
+    @property
+    def save_path(self) -> Path | None:
+        """Return where "save" writes; None where a name must be asked for: new work, and files that hold answers alone."""
+        return self.path if self.is_design else None
+
+    @property
+    def answers(self) -> Answers:
+        """Return the answers as they are now."""
+        return self.session.answers
+
+    @property
+    def saved(self) -> bool:
+        """Return whether nothing would be lost by closing; empty answers count as saved."""
+        return self.session.is_saved or (not self.session.answers.values and self.session.saved is None)
+
+    @property
+    def state(self) -> str:
+        """Return "saved", or that the answers are only in the autosave."""
+        if not self.session.answers.values and self.session.saved is None:
+            return "new"
+        return "saved" if self.session.is_saved else "not saved yet"
+
+    def change(self, session: Session) -> bool:
+        """Take over a changed session; returns whether the answers changed and the design must follow."""
+        changed = session.answers != self.session.answers
+        self.session = session
+        if changed:
+            self.generation += 1
+        return changed
+
+    def settle(self, advice: Advice) -> bool:
+        """Take over advice; False where newer advice is here already. The last good design stays beside an error."""
+        if advice.generation <= self.settled and advice.design is not None and self.design is not None:
+            return False
+        self.settled = advice.generation
+        self.error = advice.error
+        if advice.design is not None:
+            self.previous, self.design = self.design, advice.design
+        return True
+
+    @property
+    def current(self) -> bool:
+        """Return whether the design is that of the answers as they are now."""
+        return self.settled == self.generation and not self.error
+
+    def autosave(self) -> None:
+        """Write the answers beside other state, unless they are saved already; a disk that fails must not stop the interview."""
+        with self._lock, contextlib.suppress(OSError):
+            place, session, generation = autosave_of(self.path), self.session, self.generation
+            untouched = generation == 0 and not session.answers.values
+            if generation == self._written or untouched:
+                return
+            self._written = generation
+            if self.place != place and place.exists():
+                _put_aside(place)
+            if self.saved or not session.answers.values:
+                place.unlink(missing_ok=True)
+            else:
+                self._write(place, session)
+            if self.place is not None and self.place != place:
+                self.place.unlink(missing_ok=True)
+            self.place = place
+
+    def _write(self, place: Path, session: Session) -> None:
+        from wizard.files import FileError, answers_text, write_atomically
+
+        meta = {key: value for key, value in self.meta.items() if key in ("name", "created", "notes")}
+        mark = f"{_MARK}{self.path}\n" if self.path else ""
+        place.parent.mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileError):
+            write_atomically(place, mark + answers_text(session.answers, meta))
+
+    def forget_autosave(self) -> None:
+        """Remove the autosave, after a save or on request."""
+        with self._lock, contextlib.suppress(OSError):
+            autosave_of(self.path).unlink(missing_ok=True)
+
+    def save(self, path: Path, design: Design, catalog: Any) -> None:
+        """Write the design to `path`; raises FileError. Answers and file are one from here on."""
+        from wizard.files import design_text, write_atomically
+        from wizard.versions import meta_of
+
+        named_after_file = self.meta.get("name") in (None, "", self.path.stem if self.path else None)
+        meta = meta_of(path.stem if named_after_file else str(self.meta["name"]), catalog, self.meta)
+        write_atomically(path, design_text(design, meta))
+        self.forget_autosave()
+        self.path, self.meta, self.is_design = path, meta, True
+        self.session = self.session.mark_saved()
+        self.forget_autosave()
+        self._written = self.generation
+
+
+def autosave_of(path: Path | None) -> Path:
+    """Return where the unsaved answers of `path` are kept; those of no file have their own place."""
+    if path is None:
+        return autosave_path()
+    digest = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:8]
+    return state_folder() / "autosave" / f"{path.stem}-{digest}.toml"
+
+
+def _put_aside(place: Path) -> None:
+    """Keep the autosave of other work that stands where ours will be written; the oldest of too many go."""
+    folder = state_folder() / "autosave"
+    folder.mkdir(parents=True, exist_ok=True)
+    place.replace(folder / f"{_ASIDE}{place.stat().st_mtime_ns}.toml")
+    for old in sorted(folder.glob(f"{_ASIDE}*.toml"))[:-MOST_PUT_ASIDE]:
+        old.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """An autosave that was found: where it is, and the file whose answers it holds (None for a new design)."""
+
+    place: Path
+    path: Path | None
+    when: float
+
+
+def unfinished() -> list[Unfinished]:
+    """Return the autosaves of this person, newest first."""
+    rows = [found for place in _autosaves() if (found := _unfinished(place)) is not None]
+    return sorted(rows, key=lambda each: -each.when)
+
+
+def _autosaves() -> Iterable[Path]:
+    yield autosave_path()
+    folder = state_folder() / "autosave"
+    if folder.is_dir():
+        yield from sorted(folder.glob("*.toml"))
+
+
+def _unfinished(place: Path) -> Unfinished | None:
+    try:
+        with place.open(encoding="utf-8") as stream:
+            first = stream.readline().rstrip("\n")
+        path = Path(first.removeprefix(_MARK)) if first.startswith(_MARK) else None
+        return Unfinished(place, path, place.stat().st_mtime)
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def opened(path: Path) -> tuple[Work, bool]:
+    """Return the work of an answers or design file, and whether unsaved answers to it were found; raises FileError.
+
+    With unsaved answers, undo goes back to what the file says.
+    """
+    left = next((each for each in unfinished() if each.path == path.absolute()), None)
+    if left is not None:
+        return resumed(left), True
+    from wizard.files import load
+
+    loaded = load(path)
+    session = Session(answers=loaded.answers).mark_saved()
+    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design), False
+
+
+def copied(path: Path) -> Work:
+    """Return new work that starts from an example: its answers, without its file; raises FileError."""
+    from wizard.files import load
+
+    loaded = load(path)
+    meta = {key: value for key, value in loaded.meta.items() if key == "notes"}
+    return Work(Session(answers=loaded.answers), None, meta)
+
+
+def resumed(found: Unfinished) -> Work:
+    """Return the work that an autosave holds; raises FileError."""
+    from wizard.files import FileError, load
+
+    loaded = load(found.place)
+    session, is_design = Session(answers=loaded.answers), False
+    if found.path is not None:
+        with contextlib.suppress(FileError):
+            original = load(found.path)
+            session, is_design = Session(loaded.answers, past=(original.answers,), saved=original.answers), original.is_design
+    return Work(session, found.path, dict(loaded.meta), is_design, place=found.place)
