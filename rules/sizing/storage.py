@@ -208,6 +208,20 @@ def _sized(row: _Rated, needs: StorageNeeds, working_set: float | None) -> Stora
     binding, units = max(counts.items(), key=lambda item: item[1])
     if units < row.least:
         binding, units = "smallest system sold", row.least
-    times = [None if value is None else value * units for value in (row.read, row.write, row.capacity, row.power, row.height)]
     network = str(row.record.network.value) if row.record.network else ""
-    return StorageSystem(row.record.id, row.record.name, units, *times, binding, network)
+
+    def times(value: float | None) -> float | None:
+        return None if value is None else value * units
+
+    return StorageSystem(
+        product=row.record.id,
+        name=row.record.name,
+        units=units,
+        read=times(row.read),
+        write=times(row.write),
+        capacity=times(row.capacity),
+        power_w=times(row.power),
+        height_u=times(row.height),
+        binding=binding,
+        network=network,
+    )

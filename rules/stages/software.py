@@ -82,7 +82,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "precision_low": workload.precision in ("fp8", "mxfp8", "nvfp4"),
         "gpu_precisions": ", ".join(candidate.gpu.precisions),
         "problems": len(hard),
-        "problem_list": " ".join(row.fact for row in hard)[:900] or "none",
+        "problem_list": " ".join(f"{row.scope.replace('_', ' ')}: {row.fact}" for row in hard)[:900] or "none",
         "gpus": candidate.gpus,
         "nodes": candidate.nodes,
         "multi_node": candidate.nodes > 1,

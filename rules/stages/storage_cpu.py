@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import format_quantity, quantity
 from rules.facts import FactField
@@ -212,7 +212,7 @@ def _storage_design(sized: Assessed) -> StorageDesign:
     if sized.kind in ("object_store", "both"):
         notes.append("the catalog has no object store with published rates; its product is open")
 
-    def rate(value: float | None) -> Quantity | None:
+    def rate(value: float | None) -> Quantity[Any] | None:
         return None if value is None else quantity(value / GB, "GB/s")
 
     return StorageDesign(
