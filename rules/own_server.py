@@ -38,7 +38,7 @@ def own_server(answers: Answers, catalog: Catalog) -> Node | None:
         scale_up_domain=min(count, answers.count("own_server.scale_up_domain") or _usual_domain(gpu, count)),
         memory=HostMemory(installed=_said(answers, "own_server.memory")),
         cpu_count=None,
-        nics=NodeNics(compute_speed=_said(answers, "own_server.nic_speed")),
+        nics=NodeNics(compute_speed=_per_gpu(answers, count)),
         height=_said(answers, "own_server.height"),
         power=NodePower(maximum=_said(answers, "own_server.power")),
         cooling="air",
@@ -51,6 +51,16 @@ def _usual_topology(gpu: Gpu) -> str:
 
 def _usual_domain(gpu: Gpu, count: int) -> int:
     return max(1, min(count, int(gpu.scale_up.domain.to(""))))
+
+
+def _per_gpu(answers: Answers, gpus: int) -> Sourced | None:
+    """Return the adapter rate that one GPU has: all adapters of the server shared among its GPUs, None where no rate was said."""
+    speed = answers.number("own_server.nic_speed")
+    if speed is None:
+        return None
+    adapters = answers.count("own_server.nics")
+    share = speed if adapters is None else speed * adapters / gpus
+    return Sourced(value=f"{share:g} Gb/s", source="you", kind=Kind.YOU, note="adapters shared among the GPUs") if share > 0 else None
 
 
 def _said(answers: Answers, key: str) -> Any:

@@ -98,6 +98,22 @@ RULES: tuple[Rule, ...] = (
         decides=("compute.scale_up", "{scale_up_kind}, {domain_gpus} GPUs, {topology}"),
     ),
     Rule(
+        id="interconnect.gpus_left_idle",
+        stage=Stage.INTERCONNECT,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.idle_gpus > 0,),
+        guidance=("G1c.1",),
+        because=(
+            "{plan} uses all but {idle_gpus} of {gpus} GPUs ({idle_percent}): their number does not divide into the batch, the layers and "
+            "the domain. They serve as spares, or are not needed."
+        ),
+        fix=(
+            Fix("training.global_batch", "choose a global batch that the number of GPUs divides"),
+            Fix("scale.gpus", "buy a number of GPUs that is a power of two"),
+        ),
+    ),
+    Rule(
         id="interconnect.link_decides",
         stage=Stage.INTERCONNECT,
         kind=Kind.DECISION,

@@ -38,6 +38,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("node", "name of the server"),
     FactField("gpu", "name of the GPU"),
     FactField("gpus", "number of GPUs"),
+    FactField("idle_gpus", "GPUs that the plan leaves idle because their number does not divide into it"),
+    FactField("idle_percent", "their share of all GPUs"),
     FactField("nodes", "number of scale-out nodes"),
     FactField("multi_node", "whether there is more than one node"),
     FactField("multi_domain", "whether the plan's GPUs span more than one scale-up domain"),
@@ -102,8 +104,11 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
 
 def _place(candidate: Candidate, hardware: Hardware) -> dict[str, Scalar]:
     plan = candidate.choice.plan if candidate.choice else None
+    idle = max(0, candidate.gpus - plan.gpus // hardware.devices) if plan else 0
     return {
         "has_plan": plan is not None,
+        "idle_gpus": idle,
+        "idle_percent": round(100 * idle / candidate.gpus, 2),
         "plan": plan.label if plan else "none",
         "node": candidate.node.name,
         "gpu": candidate.gpu.name,

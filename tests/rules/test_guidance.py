@@ -42,7 +42,7 @@ def test_declared_rules_are_well_formed(catalog):
     problems = check_rules(
         list(all_rules().values()),
         guidance=set(STATEMENTS),
-        facts={module.STAGE: [field.name for field in module.FACTS] for module in all_stages()},
+        facts={module.STAGE: module.FACTS for module in all_stages()},
         thresholds={threshold.id for threshold in catalog.thresholds},
     )
     assert problems == []
