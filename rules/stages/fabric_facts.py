@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 LANGUAGE_WORKLOADS = ("pretraining", "fine_tuning_full", "fine_tuning_lora", "fine_tuning_qlora")
 BASELINE_GBPS = 100.0
 """100 GbE per node, the baseline that guidance names (G2a.1)."""
+UNLIMITED_GBPS = 1e6
+"""A rate per GPU at which no exchange takes noticeable time."""
 V100_PEAK_TFLOPS = 125.0
 """Dense 16-bit peak of a V100 with tensor cores [NVIDIA V100 datasheet], on which the published ladder of ZeRO-3 speeds was measured."""
 LAYOUT_WORDS = {
@@ -90,11 +92,12 @@ FACTS: tuple[FactField, ...] = (
     FactField("traffic_s", "how long that takes at the effective rate"),
     FactField("budget_s", "computing time of the step that it can hide behind"),
     FactField("traffic_to_budget", "the first over the second"),
-    FactField("needed_gbps", "rate per GPU at which all of it hides"),
+    FactField("needed_gbps", "mean rate per GPU over the computing time that can hide it"),
     FactField("needed_node_gbps", "the same for a node"),
     FactField("needed_percent", "needed over effective rate"),
     FactField("step_s", "time of one step"),
-    FactField("slower_percent", "how much longer the step gets because traffic does not hide at the effective rate"),
+    FactField("slower_percent", "how much longer the step is than on a network without limit; 0 where traffic hides"),
+    FactField("half_rate_longer_percent", "how much longer the step would be at half of the rate"),
     FactField("baseline_gbps", "100 GbE per node"),
     FactField("baseline_slower_percent", "how much longer the step would get with one 100 GbE link per node"),
     FactField("exposed_percent", "share of the step that waits for communication of any kind"),
@@ -133,8 +136,8 @@ FACTS: tuple[FactField, ...] = (
 
 
 def fabric_facts(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[str, Scalar]:
-    """Return every field of FACTS."""
-    return {
+    """Return every field of FACTS; shares in percent are rounded to a tenth, as precise as their estimates are at best."""
+    fact = {
         **_cluster(candidate, context),
         **_choice(sized, candidate),
         **_counts(sized),
@@ -143,6 +146,7 @@ def fabric_facts(sized: SizedFabric, candidate: Candidate, context: Context) -> 
         **_plan(sized, candidate, context),
         **_front_end(sized),
     }
+    return {name: round(value, 1) if name.endswith("_percent") and isinstance(value, float) else value for name, value in fact.items()}
 
 
 def _cluster(candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -249,7 +253,9 @@ def _adapters(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
 def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
     traffic, effective = sized.traffic, sized.effective_gbps
     seconds = traffic.seconds_at(effective)
-    delivered = effective / sized.offered_gbps if sized.offered_gbps else 0.0
+    ratio = seconds / traffic.budget_s if traffic.budget_s > 0 else 0.0
+    waits = -sized.step.longer(UNLIMITED_GBPS) if ratio > 1.0 else 0.0
+    baseline = sized.step.longer(BASELINE_GBPS / sized.gpus_per_node) if sized.choice.chosen else 0.0
     return {
         "has_plan": candidate.choice is not None,
         "plan": candidate.choice.plan.label if candidate.choice else "none",
@@ -257,14 +263,15 @@ def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "traffic_gb": traffic.gigabytes,
         "traffic_s": seconds,
         "budget_s": traffic.budget_s,
-        "traffic_to_budget": seconds / traffic.budget_s if traffic.budget_s > 0 else 0.0,
+        "traffic_to_budget": ratio,
         "needed_gbps": traffic.needed_gbps,
         "needed_node_gbps": traffic.needed_gbps * sized.gpus_per_node,
         "needed_percent": 100.0 * traffic.needed_gbps / effective if effective > 0 else 0.0,
         "step_s": traffic.step_s,
-        "slower_percent": 100.0 * traffic.slower_at(effective),
+        "slower_percent": 100.0 * waits / (1.0 - waits) if waits < 1.0 else 0.0,
+        "half_rate_longer_percent": 100.0 * max(0.0, sized.choice.half_rate_longer),
         "baseline_gbps": BASELINE_GBPS,
-        "baseline_slower_percent": 100.0 * traffic.slower_at(BASELINE_GBPS * delivered / sized.gpus_per_node),
+        "baseline_slower_percent": 100.0 * max(0.0, baseline),
         "exposed_percent": 100.0 * traffic.exposed_share,
         "scaling_percent": 100.0 * (1.0 - traffic.exposed_share),
     }

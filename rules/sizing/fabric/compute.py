@@ -12,15 +12,16 @@ from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, swi
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.sizing.fabric.adapters import Adapters
-    from rules.sizing.fabric.traffic import Traffic
+    from rules.sizing.fabric.traffic import StepAtRate
 
 TECHNOLOGIES = ("infiniband", "ethernet")
 MANAGER_LINKS = 4
 """Links of the fabric managers at every size of NVIDIA's DGX SuperPOD with UFM (two appliances) [RA-11333-001, table 4]."""
 HALF_UNIT = 0.5
 """A rail-optimized unit is built once more than half of its node ports are used; below, two rails share a leaf and fewer switches do."""
-HEAVY_SHARE = 0.25
-"""Traffic is heavy from this share of what the network delivers on: its bursts are several times its mean. A proposal, not measured."""
+SENSITIVE_SHARE = 0.05
+"""The step depends on the network where half of the rate makes it longer by this share: about the error of a step estimate on tuned
+published runs. A proposal, not measured."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +29,8 @@ class ComputeChoice:
     """The chosen network among GPUs and why: `reason` is asked, only, platform, heavy, latency, fastest, light or none.
 
     `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
-    fabric managers found no port. `refused` is why nothing could be built, "" where something was.
+    fabric managers found no port. `refused` is why nothing could be built, "" where something was. `half_rate_longer` is by which
+    share half of the rate would lengthen the step.
     """
 
     technology: str
@@ -38,6 +40,7 @@ class ComputeChoice:
     managers_missing: bool = False
     refused: str = ""
     asked_for_missing: bool = False
+    half_rate_longer: float = 0.0
 
 
 def needs_compute_fabric(candidate: Candidate) -> bool:
@@ -45,8 +48,8 @@ def needs_compute_fabric(candidate: Candidate) -> bool:
     return candidate.nodes > 1 and candidate.gpus > candidate.node.scale_up_domain
 
 
-def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, traffic: Traffic, effective_gbps: float) -> ComputeChoice:
-    """Count the network with both technologies and choose; `effective_gbps` is what the adapters deliver per GPU."""
+def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, step: StepAtRate, share_gbps: float) -> ComputeChoice:
+    """Count the network with both technologies and choose; `share_gbps` is the adapters' rate per GPU."""
     if not needs_compute_fabric(candidate):
         return ComputeChoice("none", "none", None, None)
     if adapters.count < 1:
@@ -56,15 +59,14 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, t
     if not possible:
         return ComputeChoice("none", "none", None, None, refused=_refusal(candidate, context, adapters))
     asked = context.answers.text("preferences.fabric")
-    technology, reason = _decide(asked, possible, candidate, context, traffic, effective_gbps)
+    longer = step.longer(share_gbps / 2)
+    technology, reason = _decide(asked, possible, candidate, context, longer)
     chosen, missing = _with_managers(built[technology], technology)
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
-    return ComputeChoice(technology, reason, chosen, other, missing, asked_for_missing=asked in TECHNOLOGIES and asked not in possible)
+    return ComputeChoice(technology, reason, chosen, other, missing, "", asked in TECHNOLOGIES and asked not in possible, longer)
 
 
-def _decide(
-    asked: str, possible: list[str], candidate: Candidate, context: Context, traffic: Traffic, effective_gbps: float
-) -> tuple[str, str]:
+def _decide(asked: str, possible: list[str], candidate: Candidate, context: Context, half_rate_longer: float) -> tuple[str, str]:
     """Return (technology, reason); InfiniBand has the lower latency, Ethernet the wider choice and the lower price per port."""
     if asked in possible:
         return asked, "asked"
@@ -72,7 +74,7 @@ def _decide(
         return possible[0], "only"
     if candidate.gpu.stack != "CUDA":
         return "ethernet", "platform"
-    if traffic.gigabytes > 0 and traffic.needed_gbps >= HEAVY_SHARE * effective_gbps:
+    if half_rate_longer >= SENSITIVE_SHARE:
         return "infiniband", "heavy"
     if domains_spanned(candidate) > 1:
         return "infiniband", "latency"

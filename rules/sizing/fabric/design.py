@@ -11,7 +11,7 @@ from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_a
 from rules.sizing.fabric.cabling import Cabling, cable_network
 from rules.sizing.fabric.compute import ComputeChoice, choose_compute
 from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
-from rules.sizing.fabric.traffic import Traffic, traffic_of
+from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import FabricDesign, FabricNetwork
 
@@ -40,6 +40,7 @@ class SizedFabric:
     adapters: Adapters
     front_adapters: Adapters
     traffic: Traffic
+    step: StepAtRate
     choice: ComputeChoice
     front: FrontEnd
     gpus_per_node: int
@@ -59,7 +60,8 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     gpus_per_node = max(1, candidate.node.gpu_count // candidate.node.trays)
     share = adapters.offered_gbps / gpus_per_node
     delivered = threshold_number(catalog.thresholds, "fab-effective")
-    choice = choose_compute(candidate, context, adapters, traffic, share * delivered)
+    step = StepAtRate(candidate, context, traffic)
+    choice = choose_compute(candidate, context, adapters, step, share)
     density = candidate.placed_density or (candidate.node.trays if candidate.node.is_rack else USUAL_NODES_PER_RACK)
     racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
     compute_switches = choice.chosen.counts.switches if choice.chosen else 0
@@ -68,7 +70,7 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     shared = _front_end(front, front_adapters, candidate, context, racks)
     design = FabricDesign(compute, shared, shared, _out_of_band(front.management), density)
     offered = share / compute.oversubscription if compute else share
-    return SizedFabric(design, adapters, front_adapters, traffic, choice, front, gpus_per_node, offered, offered * delivered)
+    return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered)
 
 
 def technology_name(technology: str, link_gbps: float) -> str:

@@ -89,7 +89,7 @@ def size_front_end(candidate: Candidate, context: Context, adapters: Adapters, c
     return FrontEnd(network, management, storage_links, servers, endpoints, speed)
 
 
-def _network(options: list[SwitchOption], endpoints: int, speed_gbps: float) -> Counted | None:
+def _network(options: tuple[SwitchOption, ...], endpoints: int, speed_gbps: float) -> Counted | None:
     """Return the network for so many links: a pair of switches where one is enough, for two leaves are always wanted."""
     best: Counted | None = None
     for option in options:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from catalogs import Catalog
+    from catalogs.loading import Shelf
     from catalogs.schema import Switch
     from rules.answers import Answers
 
@@ -86,18 +88,25 @@ def ports_at(switch: Switch, speed_gbps: float) -> tuple[int, float] | None:
     return (switch.ports, native) if speed_gbps < native <= 2 * speed_gbps else None
 
 
-def switch_options(catalog: Catalog, answers: Answers, technology: str, speed_gbps: float) -> list[SwitchOption]:
+def switch_options(catalog: Catalog, answers: Answers, technology: str, speed_gbps: float) -> tuple[SwitchOption, ...]:
     """Return the products for links of `speed_gbps`, preferred ones first."""
+    announced = answers.text("preferences.announced_products") == "allow"
+    unverified = answers.text("preferences.unverified_products") == "allow"
+    return _options(catalog.switches, technology, speed_gbps, announced, unverified)
+
+
+@lru_cache(maxsize=256)
+def _options(switches: Shelf[Switch], technology: str, speed_gbps: float, announced: bool, unverified: bool) -> tuple[SwitchOption, ...]:
     found = []
-    for switch in catalog.switches:
-        if switch.protocol != technology or not _countable(switch) or not _allowed(switch, answers):
+    for switch in switches:
+        if switch.protocol != technology or not _countable(switch) or not _allowed(switch, announced, unverified):
             continue
         at = ports_at(switch, speed_gbps)
         if at is not None:
             found.append(SwitchOption(switch, at[0], at[1], _uplink_gbps(switch, technology, at[1])))
     found.sort(key=lambda each: (*_preference(each.switch), -each.ports, each.switch.id))
     best = [each for each in found if _preference(each.switch)[:2] == _preference(found[0].switch)[:2]]
-    return best[:MOST_SWITCH_KINDS]
+    return tuple(best[:MOST_SWITCH_KINDS])
 
 
 def _countable(switch: Switch) -> bool:
@@ -109,10 +118,10 @@ def _countable(switch: Switch) -> bool:
     )
 
 
-def _allowed(switch: Switch, answers: Answers) -> bool:
-    announced = switch.status in (Status.ANNOUNCED, Status.END_OF_LIFE) and answers.text("preferences.announced_products") != "allow"
-    unverified = not switch.verified and answers.text("preferences.unverified_products") != "allow"
-    return not announced and not unverified
+def _allowed(switch: Switch, announced: bool, unverified: bool) -> bool:
+    if switch.status in (Status.ANNOUNCED, Status.END_OF_LIFE) and not announced:
+        return False
+    return switch.verified or unverified
 
 
 def _preference(switch: Switch) -> tuple[bool, bool, bool]:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing.exposure import TUNED
+from rules.sizing.hardware import BITS_PER_BYTE, GIGA, hardware_of
+from rules.sizing.step import estimate_step
 
 if TYPE_CHECKING:
-    from rules.candidate import Candidate
+    from rules.candidate import Candidate, Context
+    from rules.sizing.hardware import Hardware
 
 HIDING_SHARE = TUNED.hidden
 """Share of a step's computing time behind which exchanges can hide, as the step time is estimated (`rules.sizing.exposure`)."""
@@ -35,10 +38,6 @@ class Traffic:
         """Return the seconds that it takes at `gbps` Gb/s per GPU; 0 where nothing is sent."""
         return 8.0 * self.gigabytes / gbps if gbps > 0 and self.gigabytes > 0 else 0.0
 
-    def slower_at(self, gbps: float) -> float:
-        """Return by which share of the step its traffic outlasts the computing that could hide it, at `gbps` Gb/s per GPU."""
-        return max(0.0, self.seconds_at(gbps) - self.budget_s) / self.step_s if self.step_s > 0 else 0.0
-
 
 NO_TRAFFIC = Traffic(0.0, 0.0, 0.0, 0.0, 0.0)
 
@@ -50,11 +49,29 @@ def traffic_of(candidate: Candidate) -> Traffic:
     step = candidate.choice.step
     total = magnitude(step.expected, "s")
     idle = sum(magnitude(step.terms[name], "s") for name in _IDLE_TERMS if name in step.terms)
-    budget = HIDING_SHARE * max(0.0, total * (1.0 - step.exposed_share) - idle)
     return Traffic(
         magnitude(step.inter_node_bytes_per_gpu, "GB"),
         total,
-        budget,
+        HIDING_SHARE * max(0.0, total * (1.0 - step.exposed_share) - idle),
         step.exposed_share,
         magnitude(step.largest_message, "MiB"),
     )
+
+
+class StepAtRate:
+    """The step time of the candidate's plan on a network of another rate, by the same model that rated the plan."""
+
+    def __init__(self, candidate: Candidate, context: Context, traffic: Traffic) -> None:
+        self._candidate, self._context, self._traffic = candidate, context, traffic
+        self._hardware: Hardware | None = None
+
+    def longer(self, gbps: float) -> float:
+        """Return by which share the step is longer at `gbps` Gb/s per GPU than it was rated; negative where it is shorter."""
+        candidate, traffic = self._candidate, self._traffic
+        if candidate.choice is None or traffic.gigabytes <= 0 or traffic.step_s <= 0 or gbps <= 0:
+            return 0.0
+        if self._hardware is None:
+            self._hardware = hardware_of(candidate.node, candidate.gpu, self._context.catalog)
+        other = replace(self._hardware, nic_bytes_per_s=gbps * GIGA / BITS_PER_BYTE / self._hardware.devices)
+        step = estimate_step(self._context.workload, candidate.choice.plan, other)
+        return magnitude(step.expected, "s") / traffic.step_s - 1.0

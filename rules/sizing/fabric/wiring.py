@@ -118,8 +118,9 @@ def split_leaf(spec: FabricInput) -> LeafSplit:
         if 1 <= least <= most:
             return LeafSplit(down, least, most)
         down -= 1
+    switch = f"{spec.switch_ports} × {spec.port_speed_gbps:g} Gb/s"
     raise FabricImpossible(
-        f"{spec.switch_ports} × {spec.port_speed_gbps:g} Gb/s do not split {spec.down_to_up:g}:1 over {spec.uplink_speed_gbps:g} Gb/s",
+        f"{switch} cannot be split {spec.down_to_up:g}:1 with uplinks of {spec.uplink_speed_gbps:g} Gb/s",
         "uplinks at the port's speed and a ratio nearer to 1:1, or a switch with more ports",
     )
 
