@@ -17,7 +17,7 @@ from catalogs.quantities import QuantityError, magnitude, quantity, split
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pint import Quantity
+    from catalogs.quantities import Quantity
 
 from rules.answer_fields import FIELDS, AnswerField
 
@@ -103,6 +103,14 @@ def _check_range(declared: AnswerField, value: float, shown: float) -> None:
         raise AnswerError(declared.key, f"{value:g}{unit} is outside what can be: {ends}, such as {declared.example!r}")
 
 
+def _parse_number_text(declared: AnswerField, raw: object) -> Value:
+    """Check a number and keep it as it was written ("15.6T"), so that a file shows what the person said."""
+    number = _parse_number(declared, raw)
+    if isinstance(raw, str):
+        return " ".join(raw.split())
+    return int(number) if number == int(number) else number
+
+
 def _parse_number(declared: AnswerField, raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
         raise AnswerError(declared.key, f"expected a number such as {declared.example!r}, got {_got(raw)}")
@@ -161,7 +169,7 @@ def _parse_names(declared: AnswerField, raw: object) -> Value:
 
 _PARSERS = {
     "quantity": _parse_quantity,
-    "number": lambda declared, raw: _parse_number(declared, raw),
+    "number": _parse_number_text,
     "count": _parse_count,
     "choice": _parse_choice,
     "name": _parse_name,
@@ -219,7 +227,9 @@ class Answers:
         if value is None or isinstance(value, tuple):
             return None
         declared = field_of(key)
-        return magnitude(str(value), declared.unit) if declared.kind == "quantity" else float(value)
+        if declared.kind == "quantity":
+            return magnitude(str(value), declared.unit)
+        return split(value)[0] if isinstance(value, str) else float(value)
 
     def count(self, key: str) -> int | None:
         """Return the value as a whole number, None where there is none."""

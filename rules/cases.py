@@ -64,6 +64,9 @@ def check_case(case: Any) -> Mapping[str, Any]:
         raise CaseError(f"{label}: no such rule; 'cluster-wizard rules list' prints all")
     if not isinstance(case.get("fires"), bool) or ("answers" in case) == ("facts" in case):
         raise CaseError(f"{label}: needs fires = true or false, and either answers or facts")
+    for key in ("answers", "facts", "values"):
+        if not isinstance(case.get(key, {}), dict):
+            raise CaseError(f"{label}: {key}: expected a table, got {str(case[key])[:40]!r}")
     return case
 
 
@@ -109,7 +112,14 @@ def _alone(rule: Rule, facts: Mapping[str, Any]) -> list[Mapping[str, str]]:
     missing = [name for name in rule.reads if name not in facts]
     if missing:
         raise CaseError(f"{rule.id}: the facts lack {', '.join(missing)}")
-    return [{name: show(name, value) for name, value in facts.items()}] if all(each.holds(facts) for each in rule.when) else []
+    odd = [name for name, value in facts.items() if not isinstance(value, (str, int, float))]
+    if odd:
+        raise CaseError(f"{rule.id}: facts: {odd[0]}: expected a text, a number, true or false")
+    try:
+        holds = all(each.holds(facts) for each in rule.when)
+    except (TypeError, ValueError):
+        raise CaseError(f"{rule.id}: facts: a number is compared with a text; rules show {rule.id} prints the comparisons") from None
+    return [{name: show(name, value) for name, value in facts.items()}] if holds else []
 
 
 def _within(key: str, text: str, bound: str) -> bool:

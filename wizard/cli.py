@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 GOOD, NO, WRONG = 0, 1, 2
 LONGEST_MESSAGE = 1000
+HELP_COLUMN = 14
 DEBUG = "CLUSTER_WIZARD_DEBUG"
 FAULT = "a fault of the program"
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -27,8 +28,20 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 
+class HelpFormatter(argparse.HelpFormatter):
+    """Help whose second column leaves room for the names of commands, whose indentation argparse forgets to count."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog)
+        self._action_max_length = HELP_COLUMN
+
+
 class Parser(argparse.ArgumentParser):
     """An argument parser whose errors are one line and exit code 2."""
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        options.setdefault("formatter_class", HelpFormatter)
+        super().__init__(*arguments, **options)
 
     def error(self, message: str) -> Any:
         """Print one message and exit with 2."""
@@ -37,9 +50,13 @@ class Parser(argparse.ArgumentParser):
 
 def build_parser(command: str | None = None) -> Parser:
     """Return the parser; only the named command's module is imported for its arguments."""
-    parser = Parser(prog="cluster-wizard", description="Designs GPU training clusters and says why. Without a command: the wizard.")
+    parser = Parser(
+        prog="cluster-wizard",
+        usage="%(prog)s [FILE.toml]\n       %(prog)s COMMAND …\n       %(prog)s --help | --version",
+        description="Designs GPU training clusters and says why. Without a command: the wizard, which opens or resumes FILE.toml.",
+    )
     parser.add_argument("--version", action="version", version=f"cluster-wizard {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", prog="cluster-wizard", parser_class=Parser)
     for name, (module, text) in COMMANDS.items():
         sub = commands.add_parser(name, help=text, description=text[0].upper() + text[1:] + ".")
         if name == command:
@@ -60,7 +77,8 @@ def add_json_option(parser: argparse.ArgumentParser) -> None:
 def run(arguments: list[str]) -> int:
     """Run one command, or the wizard where none is named; returns the exit code."""
     command = next((word for word in arguments if not word.startswith("-")), None)
-    if command not in COMMANDS and not any(word in ("--help", "-h", "--version") for word in arguments):
+    helped = any(word in ("--help", "-h", "--version") for word in arguments)
+    if command not in COMMANDS and (not helped or (command and _is_file_name(command))):
         return guarded(lambda: _wizard(arguments))
     parser = build_parser(command)
     try:
@@ -75,22 +93,37 @@ def run(arguments: list[str]) -> int:
 
 def _wizard(arguments: list[str]) -> int:
     parser = Parser(prog="cluster-wizard", description="The wizard; opens or resumes FILE.")
-    parser.add_argument("file", nargs="?", help="an answers or design file to open")
+    parser.add_argument("file", nargs="?", metavar="FILE.toml", help="an answers or design file to open")
     add_catalog_option(parser)
+    known = ", ".join(COMMANDS)
     try:
-        options = parser.parse_args(arguments)
+        options, others = parser.parse_known_args(arguments)
+        if options.file and not _is_file_name(options.file):
+            narrate(
+                one_line(f"cluster-wizard: {options.file!r} is neither a command ({known}) nor a TOML file{_nearest_command(options.file)}")
+            )
+            return WRONG
+        if others:
+            parser.error(f"unrecognized arguments: {' '.join(others)}")
     except SystemExit as stop:
         return int(stop.code or 0)
-    known = ", ".join(COMMANDS)
-    if options.file and "." not in options.file and "/" not in options.file:
-        narrate(f"cluster-wizard: {options.file!r} is neither a command ({known}) nor a TOML file")
-        return WRONG
     if not sys.stdin.isatty() or not sys.stdout.isatty():
         narrate(f"cluster-wizard: the wizard needs a terminal; without one use a command: {known}")
         return WRONG
     from wizard.tui.app import open_wizard
 
     return open_wizard(options.file, options.catalog)
+
+
+def _is_file_name(word: str) -> bool:
+    return "." in word or "/" in word or os.sep in word or Path(word).exists()
+
+
+def _nearest_command(word: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(word.lower(), COMMANDS, n=1)
+    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def guarded(action: Callable[[], int]) -> int:
@@ -108,7 +141,7 @@ def guarded(action: Callable[[], int]) -> int:
     except BrokenPipeError:
         raise
     except OSError as error:
-        narrate(one_line(f"cluster-wizard: {error.filename or 'a file'}: {error.strerror or error}"))
+        narrate(one_line(f"cluster-wizard: {f'{error.filename}: ' if error.filename else ''}{error.strerror or error}"))
     except Exception as error:
         if os.environ.get(DEBUG):
             raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import sys
@@ -248,6 +249,8 @@ def write_atomically(path: Path | str, text: str) -> None:
     data = text.encode("utf-8", "replace")
     try:
         target = Path(path).resolve()
+        if target.is_symlink():
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
         if target.exists() and not target.is_file() and not target.is_dir():
             target.write_bytes(data)
         else:

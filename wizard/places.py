@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 
 def config_folder() -> Path:
     """Return ~/.config/cluster-wizard, or where XDG_CONFIG_HOME says."""
-    return Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config") / "cluster-wizard"
+    return Path(os.environ.get("XDG_CONFIG_HOME") or _home() / ".config") / "cluster-wizard"
 
 
 def state_folder() -> Path:
     """Return ~/.local/state/cluster-wizard, or where XDG_STATE_HOME says."""
-    return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state") / "cluster-wizard"
+    return Path(os.environ.get("XDG_STATE_HOME") or _home() / ".local" / "state") / "cluster-wizard"
+
+
+def _home() -> Path:
+    """Return the person's home, or a folder for temporary files where the system knows of no home, as in some containers."""
+    try:
+        return Path.home()
+    except RuntimeError:
+        return Path(tempfile.gettempdir())
 
 
 def own_catalog_folders() -> tuple[Path, ...]:
     """Return the person's own catalog folder where it exists."""
     folder = config_folder() / "catalogs"
-    return (folder,) if folder.is_dir() else ()
+    try:
+        return (folder,) if folder.is_dir() else ()
+    except OSError:  # a home that may not be looked into
+        return ()
 
 
 def autosave_path() -> Path:

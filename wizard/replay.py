@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
+from rules.answers import AnswerError
 from wizard.files import FileError, design_text, load, parse_toml
 from wizard.versions import meta_of
 
@@ -49,12 +50,15 @@ class Replay:
 
 
 def replay(path: Path | str, catalog: Catalog) -> Replay:
-    """Derive the design at `path` again; raises FileError where it is no design file, AnswerError where its answers no longer hold."""
+    """Derive the design at `path` again; raises FileError where it is no design file or its answers no longer hold."""
     loaded = load(path)
     if loaded.document is None:
         raise FileError(path, "holds answers but no design yet; make one with 'cluster-wizard design FILE -o OUT.toml'")
     meta = meta_of(str(loaded.meta.get("name", "design")), catalog, loaded.meta)
-    text = design_text(advise(loaded.answers, catalog), meta)
+    try:
+        text = design_text(advise(loaded.answers, catalog), meta)
+    except AnswerError as error:
+        raise FileError(path, f"{error}; the design can no longer be derived") from None
     now = parse_toml(text.encode(), path)
     changes = [change for table in _COMPARED for change in _compare(table, loaded.document.get(table), now.get(table))]
     return Replay(str(path), tuple(changes), tuple(_causes(loaded.meta, meta)) if changes else (), text)

@@ -71,7 +71,9 @@ class Session:
 
     def drop(self) -> Session:
         """Return the session with the what-if forgotten, which can be undone."""
-        return self if self.base is None else replace(self._to(self.base), base=None)
+        if self.base is None or self.base == self.answers:
+            return replace(self, base=None)
+        return replace(self._to(self.base), base=None)
 
     def mark_saved(self) -> Session:
         """Return the session that counts as saved."""

@@ -38,5 +38,8 @@ def meta_of(name: str, catalog: Catalog, earlier: Mapping[str, Any] | None = Non
 
 def _today() -> str:
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
-    moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdigit() else datetime.now(UTC)
+    try:
+        moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)
+    except (OverflowError, ValueError, OSError):  # no year that a date can have
+        moment = datetime.now(UTC)
     return moment.date().isoformat()

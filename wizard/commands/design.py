@@ -45,11 +45,11 @@ def run(options: argparse.Namespace) -> int:
     catalog = open_catalog(options.catalog)
     design = advise(answers, catalog, exhaustive=options.exhaustive)
     meta = meta_of(_name(options, loaded), catalog, loaded.meta or _earlier(options.output))
-    if options.output:
+    if options.output is not None:
         write_atomically(options.output, design_text(design, meta))
     if options.json:
         print_json({"schema": 1, "meta": meta, **design.document()})
-    elif not options.output:
+    elif options.output is None:
         sys.stdout.write(design_text(design, meta))
     _narrate(design, options.output)
     return GOOD if design.fits else NO
