@@ -46,7 +46,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         bom=tuple(candidate.cost.bom if candidate.cost else candidate.bom),
         findings=(_chosen_because(ranking, context), *candidate.findings),
         assumptions=assumptions(context, candidate),
-        alternatives=tuple(_alternatives(ranking, context)),
+        alternatives=tuple(_alternatives(ranking)),
         rejected=tuple(_ordered([*_rejections(ranking), *rejected])),
         reentries=tuple(source.reentries),
         notices=tuple(_notices(candidate)),
@@ -93,7 +93,7 @@ def _chosen_because(ranking: Ranking, context: Context) -> Finding:
     elif len(ranking.good) == 1:
         because = "it is the only candidate that meets every answer"
     else:
-        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; {_against(best, ranking.good[1], context)}"
+        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; {_next(best, ranking.good[1])}"
     numbers = {name: format_number(float(value)) for name, value in best.figures.shown().items() if isinstance(value, (int, float))}
     shown = f"{best.candidate.units:,} × {best.candidate.node.name}"
     return Finding(
@@ -102,25 +102,28 @@ def _chosen_because(ranking: Ranking, context: Context) -> Finding:
     )  # fmt: skip
 
 
-def _against(best: Ranked, other: Ranked, context: Context) -> str:
+def _next(best: Ranked, other: Ranked) -> str:
+    return f"the next is {other.candidate.units:,} × {other.candidate.node.name}: {_against(best, other)}"
+
+
+def _against(best: Ranked, other: Ranked) -> str:
     """Say how the best compares with another candidate, by the figures that both have."""
-    del context
     parts = []
     for name, label in (("ownership_usd", "costs"), ("days", "takes"), ("it_power_kw", "draws")):
         mine, theirs = getattr(best.figures, name), getattr(other.figures, name)
         if mine and theirs:
             change = theirs / mine - 1.0
             parts.append(f"{label} {abs(change):.0%} {'more' if change > 0 else 'less'}" if abs(change) >= 0.005 else f"{label} the same")
-    unknown = " (its price is unknown)" if other.apart or other.figures.ownership_usd is None else ""
-    return f"the next, {other.candidate.units:,} × {other.candidate.node.name}{unknown}, " + (", ".join(parts) or "cannot be compared")
+    unknown = "its price is unknown; it " if other.apart or other.figures.ownership_usd is None else "it "
+    return unknown + (", ".join(parts) or "cannot be compared")
 
 
-def _alternatives(ranking: Ranking, context: Context) -> list[Alternative]:
+def _alternatives(ranking: Ranking) -> list[Alternative]:
     best = ranking.chosen
     rows = []
     for number, each in enumerate(ranking.good[1 : MOST_ALTERNATIVES + 1], start=2):
         assert best is not None
-        because = _against(best, each, context)
+        because = _against(best, each)
         rows.append(
             Alternative(
                 number,
