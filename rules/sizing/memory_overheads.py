@@ -19,7 +19,7 @@ MIB = 2.0**20
 TERMS = ("parameters", "gradients", "optimizer", "activations", "loss_head", "working_set")
 """The allocator's terms, in the order in which the kernel returns them."""
 _REPLICATED = (1.0, 0.5, 1.0, 0.90, 0.5, 0.5)
-TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 1.0, 0.85, 0.2, 0.5), (1.0, 1.0, 1.0, 0.85, 0.2, 0.65))
+TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 1.0, 0.85, 0.2, 0.5), (1.0, 1.0, 1.0, 0.85, 0.2, 0.4))
 _FUSED = (1.02, 1.03, 1.03, 1.10, 2.5, 1.5)
 _PLAIN = (1.02, 1.03, 1.03, 1.10, 1.4, 1.5)
 TERM_HIGH = (_FUSED, _FUSED, _PLAIN, _PLAIN)
