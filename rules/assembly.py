@@ -93,7 +93,8 @@ def _chosen_because(ranking: Ranking, context: Context) -> Finding:
     elif len(ranking.good) == 1:
         because = "it is the only candidate that meets every answer"
     else:
-        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; {_next(best, ranking.good[1])}"
+        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; "
+        because += _next(best, ranking.good[1])
     numbers = {name: format_number(float(value)) for name, value in best.figures.shown().items() if isinstance(value, (int, float))}
     shown = f"{best.candidate.units:,} × {best.candidate.node.name}"
     return Finding(
@@ -133,7 +134,7 @@ def _alternatives(ranking: Ranking) -> list[Alternative]:
                 each.figures,
                 because,
                 each.apart,
-            )  # fmt: skip
+            )
         )
     return rows
 

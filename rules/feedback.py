@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rules.design import Reentry
+from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
+from rules.stages import all_stages
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -50,7 +53,7 @@ def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidat
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
     if density == 0 or density == fabric.nodes_per_rack:
         return None
-    changed = _again(candidate, candidate.units)
+    changed = _again_from(Stage.FABRIC, candidate, context)
     changed.placed_density = density
     return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
 
@@ -88,12 +91,24 @@ def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> 
     return None
 
 
-def _again(candidate: Candidate, units: int) -> Candidate:
-    """Return a fresh candidate with the same node, size and plan, to be judged again."""
-    from rules.candidate import Candidate as Fresh
-
-    return Fresh(
-        candidate.id, candidate.node, candidate.gpu, units, candidate.nodes, candidate.gpus, candidate.choice, sized_by=candidate.sized_by
+def _again_from(stage: Stage, candidate: Candidate, context: Context) -> Candidate:
+    """Return a fresh candidate of the same node, size and plan that keeps what the stages before `stage` found."""
+    order = list(Stage)
+    before = order[: order.index(stage)]
+    flags = {flag for module in all_stages() if module.STAGE in before for rule in module.RULES for flag in rule.writes}
+    bills = [line for module in all_stages() if module.STAGE in before for line in module.bill(candidate, context)]
+    return replace(
+        candidate,
+        fabric=None,
+        host=None,
+        storage=None,
+        facility=None,
+        reliability=None,
+        cost=None,
+        bom=bills,
+        facts={each: fact for each, fact in candidate.facts.items() if each in before},
+        flags=candidate.flags & flags,
+        findings=[found for found in candidate.findings if found.stage in before],
     )
 
 

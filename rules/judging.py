@@ -38,18 +38,24 @@ def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Ju
     """Size and judge one candidate through all stages; a feedback edge starts it again, at most MOST_REENTRIES times."""
     judged = Judged(candidate)
     while True:
-        judged.failures = run_stages(judged.candidate, context, strict=strict)
+        judged.failures += run_stages(judged.candidate, context, strict=strict)
         taken = take_edge(judged.candidate, context, judged.reentries) if len(judged.reentries) < MOST_REENTRIES else None
         if taken is None:
             return judged
         judged.candidate, reentry = taken
         judged.reentries.append(reentry)
+        judged.failures = []
 
 
 def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
-    """Run every stage on a fresh candidate and return what failed (empty when all is well)."""
+    """Run the stages on a candidate and return what failed (empty when all is well).
+
+    A stage whose fact the candidate has already was settled before a feedback edge that starts later; it is not run again.
+    """
     failures: list[str] = []
     for module in all_stages():
+        if module.STAGE in candidate.facts:
+            continue
         fact = module.assess(candidate, context)
         candidate.bom.extend(module.bill(candidate, context))
         failures += apply_rules(module, candidate, fact, context, strict=strict)
