@@ -272,7 +272,7 @@ def _memory_section(memory: MemoryEstimate, candidate: Candidate) -> dict[str, o
         "kind": "estimated",
         "largest_term": memory.largest_term,
         "terms": _terms(memory.terms),
-        "stages": [_terms(stage) for stage in memory.stages],
+        "stages": _stages(memory),
         "notes": list(memory.notes),
     }
     if memory.allocated is not None:
@@ -283,6 +283,12 @@ def _memory_section(memory: MemoryEstimate, candidate: Candidate) -> dict[str, o
 
 def _terms(terms: Mapping[str, Quantity]) -> dict[str, str]:
     return {name: _shown(value) for name, value in terms.items()}
+
+
+def _stages(memory: MemoryEstimate) -> dict[str, list[str]]:
+    """Return the expected terms stage by stage: by term, one figure for each pipeline stage."""
+    names = dict.fromkeys(name for stage in memory.stages for name in stage)
+    return {name: [_shown(stage[name]) if name in stage else "0 GiB" for stage in memory.stages] for name in names}
 
 
 def _workload_section(workload: Workload) -> dict[str, object]:
