@@ -6,7 +6,19 @@ from dataclasses import dataclass
 
 from textual.binding import Binding
 
-_SHOWN = {"pageup": "PgUp", "pagedown": "PgDn", "enter": "Enter", "escape": "Esc", "tab": "Tab", "shift+tab": "Shift+Tab", "space": "Space"}
+_SHOWN = {
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "enter": "Enter",
+    "escape": "Esc",
+    "tab": "Tab",
+    "shift+tab": "Shift+Tab",
+    "space": "Space",
+    "left": "Left",
+    "right": "Right",
+    "up": "Up",
+    "down": "Down",
+}
 
 
 @dataclass(frozen=True)
@@ -60,10 +72,10 @@ ACTIONS: tuple[Action, ...] = (
     # the start page
     Action("begin", ("enter",), "Choose", "Start with the line that is pointed at.", "start", "choose", urgent=True),
     # lists: review and design
-    Action("open_row", ("enter",), "Open this line", "Review: change the answer. Design: how it was concluded.", "list", "open", urgent=True),
-    Action("next_page", ("right", "tab", "f3"), "Next page", "Design: the next page. Review: on to the design.", "list", "page", urgent=True),
+    Action("open_row", ("enter",), "Open this line", "Review: change it. Design: how it was concluded.", "list", "open", urgent=True),
+    Action("next_page", ("right", "tab", "f3"), "Next page", "Design: the next page. Review: the design.", "list", "page", urgent=True),
     Action("previous_page", ("left", "shift+tab", "f2"), "Previous page", "The page before, the questions at last.", "list", urgent=True),
-    Action("close_page", ("escape",), "Back to the questions", "Return to the interview.", "list", "questions"),
+    Action("close_page", ("escape",), "Back to the questions", "Return to the interview.", "list", "back"),
     # everywhere
     Action("explain", ("f1",), "Help", "Why this is asked, what is typical, where to find it; and all keys.", line="help"),
     Action("show_design", ("f4",), "Show the design", "Figures, reasons, alternatives, rejections so far.", line="design"),

@@ -41,9 +41,9 @@ DEBOUNCE_S = 0.06
 class Settled(Message):
     """The engine's advice is here."""
 
-    def __init__(self, advice: Advice) -> None:
+    def __init__(self, work: Work, advice: Advice) -> None:
         super().__init__()
-        self.advice = advice
+        self.work, self.advice = work, advice
 
 
 class WizardApp(App[int]):
@@ -62,6 +62,7 @@ class WizardApp(App[int]):
         self.fault: FileError | None = None
         self._file = file
         self._timer: Timer | None = None
+        self._solving = False
 
     async def on_mount(self) -> None:
         """Show the start page, or the file that was named; then load the engine while the person reads."""
@@ -99,19 +100,26 @@ class WizardApp(App[int]):
             self._timer.stop()
         self._timer = self.set_timer(DEBOUNCE_S, self.solve)
 
-    @in_worker(thread=True, exclusive=True, group="engine", exit_on_error=False)
     def solve(self) -> None:
-        """Autosave and advise, off the screen's thread. Advice that is overtaken by newer answers is dropped."""
-        work = self.work
-        work.autosave()
+        """Run the engine now, unless it runs already; it then runs again when it is done."""
+        if not self._solving:
+            self._solving = True
+            self._evaluate(self.work)
+
+    @in_worker(thread=True, group="engine", exit_on_error=False)
+    def _evaluate(self, work: Work) -> None:
+        """Autosave and advise, off the screen's thread."""
         generation, answers = work.generation, work.answers
-        advice = self.adviser.advise(generation, answers)
-        if work is self.work and (generation == work.generation or work.design is None):
-            self.post_message(Settled(advice))
+        work.autosave()
+        self.post_message(Settled(work, self.adviser.advise(generation, answers)))
 
     def on_settled(self, event: Settled) -> None:
-        """Show new advice."""
-        if self.work.settle(event.advice):
+        """Show new advice; advice that newer answers have overtaken is dropped, and the engine runs again."""
+        self._solving = False
+        if event.work is not self.work or event.advice.generation != self.work.generation:
+            self.solve()
+        else:
+            self.work.settle(event.advice)
             self.show_work()
 
     def show_work(self) -> None:

@@ -39,7 +39,7 @@ def stacked(terms: Mapping[str, float], whole: float, width: int) -> Content:
         cells = min(max(1, round(value / whole * width)) if whole > 0 else 0, max(0, width - used))
         pieces.append((sign(PATTERNS[number]) * cells, _COLOURS[number]))
         used += cells
-    pieces.append((sign("free") * max(0, width - used), "$text-muted"))
+    pieces.append((sign("free") * max(0, width - used), "$foreground-muted"))
     return Content.assemble(*pieces)
 
 
@@ -53,5 +53,5 @@ def legend(terms: Mapping[str, float], whole: float, unit: str, width: int) -> l
             lines, used = [*lines, Content("")], 0
         lines[-1] += piece
         used += len(text) + 1
-    lines[-1] += Content.styled(unit, "$text-muted")
+    lines[-1] += Content.styled(unit, "$foreground-muted")
     return lines

@@ -53,7 +53,7 @@ def live_lines(work: Work) -> list[Content]:
         head = Content.assemble((f"{sign('conflict')} no design: nothing that the answers allow can be sized", "bold $text-error"))
         return [head, Content(""), _counts(work, design)]
     nearest = "" if design.fits else "nearest: "
-    head = Content.assemble((nearest + design.name, "bold"), GAP, (design.plan, "$text-muted"))
+    head = Content.assemble((nearest + design.name, "bold"), GAP, (design.plan, "$foreground-muted"))
     return [head, Content.assemble(*_spaced(_figures(design, design.figures))), _counts(work, design)]
 
 
@@ -62,7 +62,7 @@ def _counts(work: Work, design: Design) -> Content:
     if work.error:
         tail = [GAP, (f"{sign('conflict')} {work.error}", "bold $text-error")]
     elif not work.current:
-        tail = [GAP, ("working …", "italic $text-muted")]
+        tail = [GAP, ("working …", "italic $foreground-muted")]
     return Content.assemble(*_spaced(count_texts(design)), *tail)
 
 
@@ -118,7 +118,7 @@ def conflict_lines(design: Design) -> list[Content]:
         return []
     first, more = design.conflicts[0], len(design.conflicts) - 1
     also = f"   (+{more} more: F4)" if more else ""
-    lines = [Content.assemble((f"{sign('conflict')} CONFLICT  ", "bold $text-error"), first.because, (also, "$text-muted"))]
+    lines = [Content.assemble((f"{sign('conflict')} CONFLICT  ", "bold $text-error"), first.because, (also, "$foreground-muted"))]
     fixes = f" {sign('separator')} ".join(remedy.text for remedy in first.remedies) or first.ask
     return [*lines, Content.assemble(("  Change one: ", "bold"), fixes)] if fixes else lines
 
@@ -130,11 +130,11 @@ def overview(design: Design, width: int, previous: Design | None = None) -> list
     figures = design.figures
     head = "Chosen" if design.fits else f"{sign('conflict')} Nearest, with conflicts"
     rows = [Content.assemble((f"{head}: ", "bold" if design.fits else "bold $text-error"), (design.name, "bold"))]
-    rows += [Content.assemble(("  " + design.plan, "$text-muted"))]
+    rows += [Content.assemble(("  " + design.plan, "$foreground-muted"))]
     rows += [Content(f"  {line}") for line in money_and_time(design, figures)]
     changed = changes(previous, design)
     if changed:
-        rows.append(Content.assemble(("  last answer: ", "$text-muted"), (changed, "italic")))
+        rows.append(Content.assemble(("  last answer: ", "$foreground-muted"), (changed, "italic")))
     rows += [Content.assemble((f"{sign('warning')} ", "$text-warning"), notice) for notice in design.notices]
     rows += [Content(""), *memory_bar(design, figures, width), *time_bar(design, figures, width)]
     return [*rows, Content(""), *stage_lines(design, width)]

@@ -25,7 +25,7 @@ def help_text(question: Question | None, answers: Answers, scope: str, *, warm: 
     """Return help on a question where one is focused, and the keys of the screen. `warm` says that the rules are loaded."""
     lines = [*(_question(question, answers, warm=warm) if question is not None else ()), Content.styled("Keys", "bold")]
     lines += [
-        Content.assemble((f"  {action.all_keys:<18}", "$text-accent"), f"{action.title}. ", (action.text, "$text-muted"))
+        Content.assemble((f"  {action.all_keys:<18}", "$text-accent"), f"{action.title}. ", (action.text, "$foreground-muted"))
         for action in actions_of(scope)
         if action.keys
     ]

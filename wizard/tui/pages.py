@@ -44,7 +44,7 @@ class Row:
 
 def heading(text: str, note: str = "") -> Row:
     """Return a heading."""
-    return Row(Content.assemble((text, "bold $text-accent"), (f"  {note}" if note else "", "$text-muted")))
+    return Row(Content.assemble((text, "bold $text-accent"), (f"  {note}" if note else "", "$foreground-muted")))
 
 
 def finding_row(found: Finding) -> Row:
@@ -58,7 +58,9 @@ def finding_row(found: Finding) -> Row:
     }[found.kind]
     value = found.value or found.because
     label = decision_label(found.decision) if found.decision else STAGE_NAMES[found.stage]
-    text = Content.assemble((f" {sign(mark)} ", style), (f"{label}: ", "bold"), value, ("  " + " ".join(found.guidance), "$text-muted"))
+    text = Content.assemble(
+        (f" {sign(mark)} ", style), (f"{label}: ", "bold"), value, ("  " + " ".join(found.guidance), "$foreground-muted")
+    )
     return Row(text, f"{label}: {value}" if found.value else label, tuple(_behind(found)), found.remedies, found.rule)
 
 
@@ -74,7 +76,7 @@ def _behind(found: Finding) -> Iterable[Content]:
         yield Content("")
         yield Content.assemble(("Numbers it rests on", "bold"))
         for name, value in found.numbers.items():
-            yield Content.assemble((f"  {name.replace('_', ' '):<34} ", "$text-muted"), value)
+            yield Content.assemble((f"  {name.replace('_', ' '):<34} ", "$foreground-muted"), value)
     if found.ask:
         yield Content("")
         yield Content.assemble((f"Ask the {found.to}: " if found.to else "Check: ", "bold"), found.ask)
@@ -110,9 +112,11 @@ def alternatives(design: Design) -> list[Row]:
     rows = [heading("Would do as well", "in rank order; compared with the chosen one")]
     for each in design.alternatives:
         apart = "  price unknown, ranked apart" if each.apart else ""
-        text = Content.assemble((f" {each.rank:>2}  ", "bold"), (each.name, "bold"), (apart, "$text-warning"), f"\n     {each.because}")
+        text = Content.assemble((f" {each.rank:>2}  ", "bold"), (each.name, "bold"), (apart, "$text-warning"), f"\n{each.because}")
         figures = [Content(f"  {line}") for line in figure_texts(each.figures)]
-        rows.append(Row(text, each.name, (Content.assemble((each.plan, "$text-muted")), Content(each.because), Content(""), *figures)))
+        rows.append(
+            Row(text, each.name, (Content.assemble((each.plan, "$foreground-muted")), Content(each.because), Content(""), *figures))
+        )
     return rows
 
 
@@ -125,9 +129,11 @@ def rejected(design: Design) -> list[Row]:
             kind = each.kind
             rows.append(heading(REJECTED_BY.get(kind, kind)))
         text = Content.assemble(
-            (f" {sign('conflict')} ", "$text-error"), (each.name, "bold"), f"  {each.because}", (f"  {each.rule}", "$text-muted")
+            (f" {sign('conflict')} ", "$text-error"), (each.name, "bold"), f"  {each.because}", (f"  {each.rule}", "$foreground-muted")
         )
-        numbers = [Content.assemble((f"  {name.replace('_', ' '):<34} ", "$text-muted"), value) for name, value in each.numbers.items()]
+        numbers = [
+            Content.assemble((f"  {name.replace('_', ' '):<34} ", "$foreground-muted"), value) for name, value in each.numbers.items()
+        ]
         rows.append(Row(text, each.name, (Content(each.because), Content(""), *numbers), rule=each.rule if each.kind == "rule" else ""))
     return rows or [heading("No candidate was rejected")]
 
@@ -138,7 +144,7 @@ def assumed(design: Design) -> list[Row]:
     for each in design.assumptions:
         label = decision_label(each.key)
         text = Content.assemble(
-            (f" {sign('assumed')} ", ""), (f"{label}: ", "bold"), each.value or "see below", (f"  {each.because}", "$text-muted")
+            (f" {sign('assumed')} ", ""), (f"{label}: ", "bold"), each.value or "see below", (f"  {each.because}", "$foreground-muted")
         )
         rows.append(Row(text, label, (Content.assemble((each.value, "bold")), Content(each.because)), rule=each.rule))
     return rows
@@ -155,11 +161,11 @@ def parts(design: Design) -> list[Row]:
         price = "price unknown"
         if line.unit_low is not None:
             high = line.unit_high if line.unit_high is not None else line.unit_low
-            span = "" if high == line.unit_low else f"–{short_money(high * line.quantity)}"
-            price = f"{short_money(line.unit_low * line.quantity).removesuffix(' USD') if span else short_money(line.unit_low * line.quantity)}{span}"
-        text = Content.assemble((f" {line.quantity:>7,} {sign('times')} ", "bold"), line.name, ("   " + price, "$text-muted"))
+            low_text, high_text = short_money(line.unit_low * line.quantity), short_money(high * line.quantity)
+            price = low_text if low_text == high_text else f"{low_text.removesuffix(' USD')}–{high_text}"
+        text = Content.assemble((f" {line.quantity:>7,} {sign('times')} ", "bold"), line.name, ("   " + price, "$foreground-muted"))
         facts = section_rows({key: value for key, value in vars(line).items() if value not in (None, "")})
-        rows.append(Row(text, line.name, tuple(Content.assemble((f"{name:<14} ", "$text-muted"), value) for name, value in facts)))
+        rows.append(Row(text, line.name, tuple(Content.assemble((f"{name:<14} ", "$foreground-muted"), value) for name, value in facts)))
     return rows or [heading("Nothing to buy yet")]
 
 
@@ -171,7 +177,7 @@ def numbers(design: Design) -> list[Row]:
         if facts:
             rows.append(heading(decision_label(name)))
             rows += [
-                Row(Content.assemble((f"   {key:<32} ", "$text-muted"), value), f"{decision_label(name)}: {key}", (Content(value),))
+                Row(Content.assemble((f"   {key:<32} ", "$foreground-muted"), value), f"{decision_label(name)}: {key}", (Content(value),))
                 for key, value in facts
             ]
     return rows or [heading("Nothing was sized yet")]
@@ -185,7 +191,9 @@ def questions(design: Design) -> list[Row]:
         mine = [each for each in found if each.to == vendor]
         rows.append(heading(f"To the {vendor}", f"{len(mine)} question{'s' if len(mine) > 1 else ''}"))
         for each in mine:
-            text = Content.assemble((f" {sign('question')} ", "bold"), each.ask, ("\n   a good answer: ", "$text-muted"), each.good_answer)
+            text = Content.assemble(
+                (f" {sign('question')} ", "bold"), each.ask, ("\na good answer: ", "$foreground-muted"), each.good_answer
+            )
             rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule))
     return rows or [heading("No questions yet")]
 

@@ -99,7 +99,7 @@ def origin_of(answers: Answers, key: str) -> tuple[str, str]:
     stands_in = field_of(key).assumed is not None
     if answers.values.get(key) == UNKNOWN:
         return (f"{sign('assumed')} assumed" if stands_in else "? unknown"), "$text-warning"
-    return (f"{sign('assumed')} default" if stands_in else ""), "$text-muted"
+    return (f"{sign('assumed')} default" if stands_in else ""), "$foreground-muted"
 
 
 def assumed_text(key: str) -> str:

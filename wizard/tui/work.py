@@ -82,15 +82,11 @@ class Work:
             self.generation += 1
         return changed
 
-    def settle(self, advice: Advice) -> bool:
-        """Take over advice; False where newer advice is here already. The last good design stays beside an error."""
-        if advice.generation <= self.settled and advice.design is not None and self.design is not None:
-            return False
-        self.settled = advice.generation
-        self.error = advice.error
+    def settle(self, advice: Advice) -> None:
+        """Take over advice on the answers as they are. The last good design stays beside an error."""
+        self.settled, self.error = advice.generation, advice.error
         if advice.design is not None:
             self.previous, self.design = self.design, advice.design
-        return True
 
     @property
     def current(self) -> bool:

@@ -12,6 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from wizard.tui.widgets.pointed_list import PointedList
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -48,7 +50,7 @@ class TextDialog(ModalScreen[str | None]):
                     *(Option(Content(f" {text}"), id=id_) for id_, text in self._choices), compact=True, classes="dialog-choices"
                 )
             keys = "Enter chooses  Esc closes" if self._choices else "Esc closes"
-            yield Static(Content.styled(keys, "$text-muted"), classes="dialog-keys")
+            yield Static(Content.styled(keys, "$foreground-muted"), classes="dialog-keys")
 
     def on_mount(self) -> None:
         """Point at the first choice."""
@@ -93,8 +95,10 @@ class FileDialog(ModalScreen[Path | None]):
             yield Static(Content.styled(self._title, "bold"), classes="dialog-title")
             yield Input(self._start, id="file-name", compact=True, select_on_focus=False)
             yield Static("", id="file-problem", classes="message")
-            yield OptionList(id="files", compact=True)
-            yield Static(Content.styled("Enter accepts  Tab completes  Up, Down pick  Esc closes", "$text-muted"), classes="dialog-keys")
+            yield PointedList(id="files")
+            yield Static(
+                Content.styled("Enter accepts  Tab completes  Up, Down pick  Esc closes", "$foreground-muted"), classes="dialog-keys"
+            )
 
     def on_mount(self) -> None:
         """List the folder."""
@@ -112,7 +116,7 @@ class FileDialog(ModalScreen[Path | None]):
     def _list(self) -> None:
         files = self.query_one(OptionList)
         files.clear_options()
-        files.add_options(Option(Content(f" {name}"), id=name) for name in _names_like(self.query_one(Input).value))
+        files.add_options(Option(Content(f"  {name}"), id=name) for name in _names_like(self.query_one(Input).value))
         files.highlighted = None
 
     def action_point(self, step: int) -> None:

@@ -272,7 +272,7 @@ class InterviewScreen(WizardScreen):
         self.show_title()
         self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
         step = next(each for each in self.interview.steps if each.id == self.step)
-        self.query_one("#intro", Static).update(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$text-muted")))
+        self.query_one("#intro", Static).update(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$foreground-muted")))
         for row in self.rows():
             row.show(work.session)
         self.query_one(LiveStrip).show(work)
@@ -294,5 +294,5 @@ class InterviewScreen(WizardScreen):
         row = self.focused_row()
         if row is not None:
             question = row.question
-            text = Content.assemble((f" {question.ask}", "italic"), "\n ", (f"Typical: {question.typical}", "$text-muted"))
+            text = Content.assemble((f" {question.ask}", "italic"), "\n ", (f"Typical: {question.typical}", "$foreground-muted"))
             self.query_one("#hint", Static).update(text)

@@ -16,8 +16,9 @@ from wizard.tui.figures import overview
 from wizard.tui.glyphs import sign
 from wizard.tui.pages import PAGES, Row, heading
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.shown import origin_of, value_text
+from wizard.tui.shown import assumed_text, origin_of, value_text
 from wizard.tui.widgets.live_strip import LiveStrip
+from wizard.tui.widgets.pointed_list import PointedList
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,25 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
 MARGIN = 4
+INDENT = 3
+"""Columns before the text of a line: blank, sign, blank. Further lines of it begin below the text."""
+
+
+def hanging(text: Content, width: int) -> Content:
+    """Return the text wrapped so that its further lines are indented."""
+    if text.cell_length < width and "\n" not in text.plain:
+        return text
+    lines = [line for part in text.split("\n") for line in part.wrap(max(20, width - INDENT))]
+    return Content("\n").join([lines[0], *(Content(" " * INDENT) + line for line in lines[1:])])
+
+
+def _by_id(rows: Iterable[Row]) -> dict[str, Row]:
+    """Return rows by an id that stays the same for the same line while others come and go."""
+    found: dict[str, Row] = {}
+    for row in rows:
+        name = f"{row.rule}|{row.title or row.text.plain}"
+        found[f"{name}|{sum(key.startswith(name) for key in found)}"] = row
+    return found
 
 
 class ListScreen(WizardScreen):
@@ -40,15 +60,6 @@ class ListScreen(WizardScreen):
         self.show_work()
         self.set_focus(self.query_one("#rows"))
 
-    def fill(self, options: Iterable[Option]) -> None:
-        """Show options; the line that was pointed at stays, by its place, where the list changed."""
-        rows = self.query_one("#rows", OptionList)
-        at = rows.highlighted
-        rows.clear_options()
-        rows.add_options(options)
-        usable = [index for index, option in enumerate(rows.options) if not option.disabled]
-        rows.highlighted = next((index for index in usable if at is not None and index >= at), usable[0] if usable else None)
-
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click opens a line."""
         event.stop()
@@ -56,7 +67,7 @@ class ListScreen(WizardScreen):
 
     async def action_open_row(self) -> None:
         """Open the line that is pointed at."""
-        option = self.query_one("#rows", OptionList).highlighted_option
+        option = self.query_one(PointedList).highlighted_option
         if option is not None and option.id is not None:
             await self.open_row(option.id)
 
@@ -80,9 +91,10 @@ class ReviewScreen(ListScreen):
     def body(self) -> Iterable[Widget]:
         """Return the list above the live strip."""
         yield Static(
-            Content.assemble((" Check your answers", "bold"), ("   Enter changes one; F3 or → shows the design", "$text-muted")), id="intro"
+            Content.assemble((" Check your answers", "bold"), ("   Enter changes one; F3 or → shows the design", "$foreground-muted")),
+            id="intro",
         )
-        yield OptionList(id="rows", compact=True)
+        yield PointedList(id="rows")
         yield LiveStrip("", id="strip")
 
     def heading(self) -> str:
@@ -92,7 +104,7 @@ class ReviewScreen(ListScreen):
     def show_work(self) -> None:
         """Show the answers as they are now."""
         self.show_title()
-        self.fill(self._options())
+        self.query_one(PointedList).refill(self._options())
         self.query_one(LiveStrip).show(self.work)
 
     def _options(self) -> Iterable[Option]:
@@ -102,8 +114,9 @@ class ReviewScreen(ListScreen):
             for question in interview.of_step(step.id, answers):
                 origin, style = origin_of(answers, question.key)
                 draft = session.draft_of(question.key)
-                shown = value_text(question.key, answers.values.get(question.key))
-                value = (f"{shown:<34}", "bold" if answers.given(question.key) else "$text-muted")
+                stands_in = assumed_text(question.key) if not answers.given(question.key) else ""
+                shown = stands_in or value_text(question.key, answers.values.get(question.key))
+                value = (f"{shown:<34}", "bold" if answers.given(question.key) else "$foreground-muted")
                 if draft is not None:
                     value, origin, style = (f"{sign('conflict')} {draft:<32}", "bold $text-error"), "not valid yet", "$text-error"
                 yield Option(Content.assemble(f"   {question.label.strip():<22}", value, (origin, style)), id=question.key)
@@ -127,13 +140,13 @@ class DesignScreen(ListScreen):
     def __init__(self, page: str = "reasons") -> None:
         super().__init__()
         self.page = page
-        self._rows: list[Row] = []
+        self._rows: dict[str, Row] = {}
 
     def body(self) -> Iterable[Widget]:
         """Return the pages' names, and the overview beside the list on wide terminals."""
         yield Static("", id="pages")
         yield Horizontal(
-            VerticalScroll(Static("", id="overview"), id="overview-pane", can_focus=False), OptionList(id="rows", compact=True), id="middle"
+            VerticalScroll(Static("", id="overview"), id="overview-pane", can_focus=False), PointedList(id="rows"), id="middle"
         )
 
     def heading(self) -> str:
@@ -154,7 +167,7 @@ class DesignScreen(ListScreen):
         self.query_one("#overview-pane").display = beside
         design = self.work.design
         if design is None:
-            self._rows = [heading(self.work.error or "the design is being worked out")]
+            rows = [heading(self.work.error or "the design is being worked out")]
         else:
             rows = PAGES[self.page][1](design)
             lines = overview(design, self._overview_width(beside=beside))
@@ -164,23 +177,28 @@ class DesignScreen(ListScreen):
                 self.query_one("#overview", Static).update(Content("\n").join(lines))
             elif self.page == "reasons":
                 rows = [*(Row(Content(" ") + line) for line in lines), heading(""), *rows]
-            self._rows = rows
-        self.fill(Option(row.text, id=str(number), disabled=row.is_heading) for number, row in enumerate(self._rows))
+        width = self._list_width(beside=beside)
+        self._rows = _by_id(rows)
+        options = [Option(hanging(row.text, width), id=id_, disabled=row.is_heading) for id_, row in self._rows.items()]
+        self.query_one(PointedList).refill(options)
 
     def _overview_width(self, *, beside: bool) -> int:
         return max(20, (self.size.width * 9 // 20 if beside else self.size.width) - MARGIN)
 
+    def _list_width(self, *, beside: bool) -> int:
+        return self.size.width - (self.size.width * 9 // 20 if beside else 0) - 1
+
     def _show_pages(self) -> None:
         pieces: list[Content] = []
         for id_, (title, _) in PAGES.items():
-            style = "bold reverse" if id_ == self.page else "$text-muted"
+            style = "bold reverse" if id_ == self.page else "$foreground-muted"
             pieces.append(Content.styled(f" {title} ", style).stylize(Style.from_meta({"@click": f"screen.go_page('{id_}')"})))
         self.query_one("#pages", Static).update(Content("").join(pieces))
 
     def action_go_page(self, page: str) -> None:
         """Show a page from its top."""
         self.page = page
-        self.query_one("#rows", OptionList).highlighted = None
+        self.query_one(PointedList).highlighted = None
         self.show_work()
 
     async def action_next_page(self) -> None:
@@ -200,4 +218,4 @@ class DesignScreen(ListScreen):
 
     async def open_row(self, id_: str) -> None:
         """Show what stands behind a line."""
-        self.wizard.show_behind(self._rows[int(id_)])
+        self.wizard.show_behind(self._rows[id_])

@@ -11,9 +11,9 @@ from textual.widgets.option_list import Option
 
 from wizard.places import examples_folder
 from wizard.tui.actions import bindings_of
-from wizard.tui.glyphs import sign
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.situations import load_situations
+from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.work import Unfinished, Work, unfinished
 
 if TYPE_CHECKING:
@@ -41,11 +41,11 @@ class StartScreen(WizardScreen):
         yield Static(
             Content.assemble(
                 ("Design a GPU training cluster, and know why it is as it is.\n", "bold"),
-                ("Answer what you know, leave the rest; the design follows every answer. Nothing is final.", "$text-muted"),
+                ("Answer what you know, leave the rest; the design follows every answer. Nothing is final.", "$foreground-muted"),
             ),
             id="greeting",
         )
-        yield OptionList(id="starts", compact=True)
+        yield PointedList(id="starts")
 
     def on_mount(self) -> None:
         """Fill the list."""
@@ -54,10 +54,7 @@ class StartScreen(WizardScreen):
 
     def refresh_list(self) -> None:
         """Fill the list with what there is now."""
-        starts = self.query_one("#starts", OptionList)
-        starts.clear_options()
-        starts.add_options(self._options())
-        starts.highlighted = next((index for index, option in enumerate(starts.options) if not option.disabled), None)
+        self.query_one(PointedList).refill(self._options())
 
     def _options(self) -> Iterable[Option]:
         work = self.work
@@ -85,7 +82,7 @@ class StartScreen(WizardScreen):
 
     async def action_begin(self) -> None:
         """Enter chooses what is highlighted."""
-        option = self.query_one("#starts", OptionList).highlighted_option
+        option = self.query_one(PointedList).highlighted_option
         if option is not None:
             await self.begin(option.id or "")
 
@@ -107,7 +104,7 @@ class StartScreen(WizardScreen):
 
 
 def _option(id_: str, title: str, text: str) -> Option:
-    return Option(Content.assemble(f" {sign('pointer')} ", (f"{title:<38}", "bold"), (f" {text}", "$text-muted")), id=id_)
+    return Option(Content.assemble("   ", (f"{title:<38}", "bold"), (f" {text}", "$foreground-muted")), id=id_)
 
 
 def _heading(text: str) -> Option:

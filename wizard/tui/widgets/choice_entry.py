@@ -106,7 +106,7 @@ class ChoiceEntry(Widget, can_focus=True):
     def _style(self, choice: str) -> str:
         if choice == self.value:
             return "bold $text-primary" if not self.has_focus else "bold reverse"
-        return "" if choice == self.assumed and not self.value else "$text-muted"
+        return "" if choice == self.assumed and not self.value else "$foreground-muted"
 
     def _text(self, choice: str) -> str:
         stands_in = choice == self.assumed and self.value in ("", UNKNOWN)

@@ -87,7 +87,7 @@ class FieldRow(Vertical):
         origin = origin_of(session.answers, self.key)
         choosing = isinstance(self.entry, PickerEntry) and self.entry.open
         if draft is not None:
-            origin = ("choose one", "$text-muted") if choosing else ("invalid", "$text-error")
+            origin = ("choose one", "$foreground-muted") if choosing else ("invalid", "$text-error")
         if origin != self._shown_origin:
             self._shown_origin = origin
             self._origin.update(Content.assemble(origin))
@@ -99,7 +99,7 @@ class FieldRow(Vertical):
     def _say(self, problem: str, note: str) -> None:
         if (problem, note) != (self._problem, self._note):
             self._problem, self._note = problem, note
-            mark, style = ("conflict", "$text-error") if problem else ("assumed", "$text-muted")
+            mark, style = ("conflict", "$text-error") if problem else ("assumed", "$foreground-muted")
             text = problem or note
             self._message.update(Content.assemble((f"{sign(mark)} ", f"bold {style}"), (text, style)) if text else "")
             self._message.set_class(bool(text), "-shown")
@@ -128,7 +128,7 @@ class FieldRow(Vertical):
         rows: list[str | tuple[str, str]] = []
         for number, each in enumerate(self.entry.matches):
             pointer, style = (sign("pointer"), "bold reverse") if number == self.entry.at else (" ", "")
-            rows += ["\n" if number else "", (f"{pointer} {each.id}", style), (f"  {each.note}", "$text-muted")]
+            rows += ["\n" if number else "", (f"{pointer} {each.id}", style), (f"  {each.note}", "$foreground-muted")]
         self._matches.update(Content.assemble(*rows))
         self._matches.set_class(bool(self.entry.matches), "-shown")
         self.show(self._session)

@@ -53,7 +53,7 @@ class SeveralEntry(ChoiceEntry):
     def _style(self, choice: str) -> str:
         if self.has_focus and self.choices[self._at] == choice:
             return "bold reverse"
-        return "bold $text-primary" if choice in self.taken else "$text-muted"
+        return "bold $text-primary" if choice in self.taken else "$foreground-muted"
 
     def _text(self, choice: str) -> str:
         stands_in = choice in self.assumed and self.value in ("", UNKNOWN)

@@ -39,12 +39,12 @@ class StepBar(Static):
         for step in interview.steps:
             state = step_state(interview, session, step, here, visited)
             title = step.title if width >= WIDE else step.title.split()[0]
-            style = {"here": "bold reverse", "wrong": "bold $text-error", "done": "", "open": "$text-muted"}[state]
+            style = {"here": "bold reverse", "wrong": "bold $text-error", "done": "", "open": "$foreground-muted"}[state]
             text = f"{sign(state)} {title}"
             if state == "wrong" and step.id == here:
                 style = "bold reverse"
             pieces += [Content.styled(text, style).stylize(_link(f"screen.go_step('{step.id}')")), "  "]
-        pieces += [Content.styled(f"{sign('line')} ", "$text-muted")]
+        pieces += [Content.styled(f"{sign('line')} ", "$foreground-muted")]
         for title, action in (("Review", "app.perform_id('review_answers')"), ("Design", "app.perform_id('show_design')")):
             pieces += [Content.styled(title, "").stylize(_link(action)), "  "]
         self.update(Content("").join(each if isinstance(each, Content) else Content(each) for each in pieces))

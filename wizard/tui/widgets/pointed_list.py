@@ -1,0 +1,43 @@
+"""A list whose chosen line carries a pointer, so that it is seen without colour; every line begins with a blank for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widgets import OptionList
+
+from wizard.tui.glyphs import sign
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from textual.widgets.option_list import Option
+
+
+class PointedList(OptionList):
+    """An option list with a pointer. `refill` keeps the line that was pointed at, by its id."""
+
+    def __init__(self, *options: Option, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(*options, id=id, classes=classes, compact=True)
+
+    def refill(self, options: Iterable[Option]) -> None:
+        """Show other options; the pointer and the scroll position stay where the same line is there again, else go to the top."""
+        before, top = self.highlighted_option, self.scroll_y
+        kept = before.id if before is not None else None
+        self.clear_options()
+        self.add_options(options)
+        usable = [index for index, option in enumerate(self.options) if not option.disabled]
+        same = next((index for index in usable if kept is not None and self.options[index].id == kept), None)
+        self.highlighted = same if same is not None else usable[0] if usable else None
+        self.call_after_refresh(self.scroll_to, y=top if same is not None else 0, animate=False)
+
+    def render_line(self, y: int) -> Strip:
+        """Return a line, with the pointer in its first cell where it begins the chosen option."""
+        strip = super().render_line(y)
+        line = self.scroll_offset.y + y
+        if self.highlighted is None or line >= len(self._lines) or self._lines[line] != (self.highlighted, 0) or not strip.cell_length:
+            return strip
+        first = next(iter(strip), None)
+        return Strip([Segment(sign("pointer"), first.style if first else None), *strip.crop(1)], strip.cell_length)
