@@ -89,7 +89,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         stage=Stage.FABRIC,
         kind=Kind.ASSUMPTION,
         strength=Strength.ADVICE,
-        when=(_MULTI_NODE, F.nodes == limit("fab-switchless-2")),
+        when=(_MULTI_NODE, F.switches > 0, F.nodes == limit("fab-switchless-2")),
         guidance=("G7.4", "G2e.1"),
         thresholds=("fab-switchless-2",),
         because=(

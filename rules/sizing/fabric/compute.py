@@ -61,7 +61,7 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, s
     asked = context.answers.text("preferences.fabric")
     longer = step.longer(share_gbps / 2)
     technology, reason = _decide(asked, possible, candidate, context, longer)
-    chosen, missing = _with_managers(built[technology], technology)
+    chosen, missing = _with_managers(built[technology], technology, adapters)
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
     return ComputeChoice(technology, reason, chosen, other, missing, "", asked in TECHNOLOGIES and asked not in possible, longer)
 
@@ -74,10 +74,10 @@ def _decide(asked: str, possible: list[str], candidate: Candidate, context: Cont
         return possible[0], "only"
     if candidate.gpu.stack != "CUDA":
         return "ethernet", "platform"
-    if half_rate_longer >= SENSITIVE_SHARE:
-        return "infiniband", "heavy"
     if domains_spanned(candidate) > 1:
         return "infiniband", "latency"
+    if half_rate_longer >= SENSITIVE_SHARE:
+        return "infiniband", "heavy"
     if context.answers.text("budget.objective") == "fastest":
         return "infiniband", "fastest"
     return "ethernet", "light"
@@ -102,7 +102,7 @@ def _count(candidate: Candidate, context: Context, adapters: Adapters, technolog
     options = switch_options(context.catalog, context.answers, technology, adapters.speed_gbps / planes)
     best: Counted | None = None
     for option in options:
-        made = count_with([option], _spec(candidate, context, adapters, planes, option))
+        made = count_with([option], _spec(candidate, context, adapters, planes, option), adapters.per_cage)
         if made is not None and (best is None or made.rank < best.rank):
             best = made
     return best
@@ -131,14 +131,14 @@ def _layout(candidate: Candidate, spec: FabricInput) -> str:
     return "rail" if linked and spec.nics_per_node > 1 and enough else "tree"
 
 
-def _with_managers(counted: Counted | None, technology: str) -> tuple[Counted | None, bool]:
+def _with_managers(counted: Counted | None, technology: str, adapters: Adapters) -> tuple[Counted | None, bool]:
     """Attach fabric managers where the ports for them are free; return also whether they are missing.
 
     A switch with a port for them needs none of its own, one switch runs its own subnet manager, Ethernet has no such role.
     """
     if counted is None or technology != "infiniband" or counted.counts.tiers < 2 or counted.option.switch.manager_port:
         return counted, False
-    managed = count_with([counted.option], replace(counted.spec, manager_ports=MANAGER_LINKS))
+    managed = count_with([counted.option], replace(counted.spec, manager_ports=MANAGER_LINKS), adapters.per_cage)
     if managed is not None and managed.counts.switches == counted.counts.switches:
         return managed, False
     return counted, True

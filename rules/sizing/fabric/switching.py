@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 _BREAKOUT = re.compile(r"^(\d+)x(\d+)( per port)?$")
+_FASTEST_PORT = 2.5
+"""A link may run in a port so many times faster, as 10G runs in an SFP28 cage of 25G and 40G in a QSFP28 cage of 100G."""
 _CELL_FABRICS = ("Jericho", "Ramon")
 """Chips of scheduled, cell-based fabrics: line and fabric boxes are combined by their vendor's rules, not by leaf and spine."""
 _LARGEST_BOX_PORTS = 256
@@ -45,15 +47,16 @@ class SwitchOption:
     port_gbps: float
     uplink_gbps: float
 
-    def cages(self, spec: FabricInput) -> Cages:
+    def cages(self, spec: FabricInput, nics_per_cage: int = 1) -> Cages:
         """Return how links share the product's cages; from the throughput where the catalog does not count them."""
         if not self.switch.cages:
-            return assumed_cages(spec)
+            return replace(assumed_cages(spec), nics_per_node_cage=nics_per_cage)
         native = self.switch.port_speed.to("Gb/s")
         per_cage = self.switch.ports / self.switch.cages
         return Cages(
             max(1, round(per_cage * native / self.port_gbps)) if self.ports != self.switch.ports else max(1, round(per_cage)),
             max(1, round(per_cage * native / self.uplink_gbps)),
+            nics_per_cage,
         )
 
 
@@ -74,10 +77,10 @@ class Counted:
 
 def ports_at(switch: Switch, speed_gbps: float) -> tuple[int, float] | None:
     """Return (ports, speed of a port) for links of `speed_gbps`: native, broken out where the catalog lists it, else the slower link
-    in a native port; None where the switch is too slow or would waste more than half of each port.
+    in a native port; None where the switch is too slow or much too fast.
     """
     native = switch.port_speed.to("Gb/s")
-    if switch.connector.startswith("QSFP-DD") and speed_gbps >= _HUNDRED_GBPS_LANES_FROM:
+    if switch.connector.startswith("QSFP-DD") and not switch.connector.startswith("QSFP-DD800") and speed_gbps >= _HUNDRED_GBPS_LANES_FROM:
         return None
     if native == speed_gbps:
         return switch.ports, native
@@ -85,7 +88,7 @@ def ports_at(switch: Switch, speed_gbps: float) -> tuple[int, float] | None:
         found = _BREAKOUT.match(text)
         if found and float(found.group(2)) == speed_gbps:
             return int(found.group(1)) * (switch.ports if found.group(3) else 1), speed_gbps
-    return (switch.ports, native) if speed_gbps < native <= 2 * speed_gbps else None
+    return (switch.ports, native) if speed_gbps < native <= _FASTEST_PORT * speed_gbps else None
 
 
 def switch_options(catalog: Catalog, answers: Answers, technology: str, speed_gbps: float) -> tuple[SwitchOption, ...]:
@@ -105,13 +108,13 @@ def _options(switches: Shelf[Switch], technology: str, speed_gbps: float, announ
         if at is not None:
             found.append(SwitchOption(switch, at[0], at[1], _uplink_gbps(switch, technology, at[1])))
     found.sort(key=lambda each: (*_preference(each.switch), -each.ports, each.switch.id))
-    best = [each for each in found if _preference(each.switch)[:2] == _preference(found[0].switch)[:2]]
+    best = [each for each in found if _preference(each.switch)[:3] == _preference(found[0].switch)[:3]]
     return tuple(best[:MOST_SWITCH_KINDS])
 
 
 def _countable(switch: Switch) -> bool:
     return (
-        switch.role == "fabric"
+        switch.role != "management"
         and switch.ports <= _LARGEST_BOX_PORTS
         and not any(chip in switch.asic for chip in _CELL_FABRICS)
         and switch.cooling != "liquid"
@@ -124,9 +127,17 @@ def _allowed(switch: Switch, announced: bool, unverified: bool) -> bool:
     return switch.verified or unverified
 
 
-def _preference(switch: Switch) -> tuple[bool, bool, bool]:
-    """Order products of one kind: for sale, read at its source, with known power; a managed switch runs its own subnet manager."""
-    return switch.status is not Status.AVAILABLE, not (switch.verified and switch.managed), switch.power_typical is None
+def _preference(switch: Switch) -> tuple[bool, bool, bool, bool]:
+    """Order products of one kind: real ones before planning classes, then for sale, read at its source, with known power.
+
+    A managed InfiniBand switch runs its own subnet manager.
+    """
+    return (
+        switch.role != "fabric",
+        switch.status is not Status.AVAILABLE,
+        not (switch.verified and switch.managed),
+        switch.power_typical is None,
+    )
 
 
 def _uplink_gbps(switch: Switch, technology: str, port_gbps: float) -> float:
@@ -137,16 +148,16 @@ def _uplink_gbps(switch: Switch, technology: str, port_gbps: float) -> float:
     return native if technology == "infiniband" else max(port_gbps, native / 2)
 
 
-def count_with(options: Iterable[SwitchOption], spec: FabricInput) -> Counted | None:
+def count_with(options: Iterable[SwitchOption], spec: FabricInput, nics_per_cage: int = 1) -> Counted | None:
     """Return the network built from the option that needs the fewest switches, the smaller box where equal; None where none can.
 
-    `spec` gives all but the switch, which each option fills in.
+    `spec` gives all but the switch, which each option fills in; `nics_per_cage` adapters share a cage at the node.
     """
     best: Counted | None = None
     for option in options:
         full = replace(spec, switch_ports=option.ports, port_speed_gbps=option.port_gbps, uplink_speed_gbps=option.uplink_gbps)
         try:
-            counts = count_fabric(full, option.cages(full))
+            counts = count_fabric(full, option.cages(full, nics_per_cage))
         except FabricImpossible:
             continue
         made = Counted(option, full, counts)
