@@ -2,7 +2,7 @@
 
 Answers are a flat mapping from dotted keys ("facility.rack_power") to plain values: text with a unit for quantities, numbers,
 names, or lists of names. `FIELDS` declares every key. A key that is absent was not answered; a key that is `UNKNOWN` was
-answered with "I don't know". Both are resolved to the field's assumption, and `Resolved` remembers that.
+answered with "I don't know". Both are resolved to the field's assumption, which `Answers.assumptions` lists.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from rules.design import Design
 from tests.wizard.calls import call
 
 if TYPE_CHECKING:
@@ -51,3 +52,14 @@ def small_design(small_answers) -> Path:
     called = call("design", small_answers, "-o", path)
     assert called.code in (0, 1), called.err
     return path
+
+
+@pytest.fixture
+def quick(monkeypatch):
+    """Reading is what is tested here: a design of nothing stands in for the real one."""
+
+    def nothing(answers, catalog, **options):
+        return Design(answers, catalog.version, "", "", "", False, None, {}, (), (), (), (), ())
+
+    monkeypatch.setattr("rules.advisor.advise", nothing)
+    monkeypatch.setattr("wizard.replay.advise", nothing)

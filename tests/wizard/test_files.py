@@ -52,6 +52,15 @@ class TestRoundTrip:
         once = Answers().with_value(field.key, data.draw(raw_value(field)))
         assert once.with_value(field.key, once.values[field.key]) == once
 
+    @pytest.mark.parametrize(
+        ("key", "written", "number"),
+        [("training.tokens", "15.6T tokens", 15.6e12), ("facility.total_power", "4 MW", 4000), ("budget.purchase", "$1.5M", 1.5e6)],
+    )
+    def test_a_value_stays_as_it_was_written_and_means_what_it_says(self, key, written, number):
+        text = answers_text(Answers().with_value(key, written))
+        assert f'"{written}"' in text
+        assert interpret(parse_toml(text.encode(), "a.toml"), "a.toml").answers.number(key) == pytest.approx(number)
+
     def test_a_design_keeps_its_answers_and_their_origin(self, small_design):
         loaded = load(small_design)
         assert loaded.is_design

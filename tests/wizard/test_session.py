@@ -17,7 +17,7 @@ TYPED = {
     "model.preset": {"llama-3.1-70b": "llama-3.1-70b", " gpt2 ": "gpt2"},
     "budget.objective": {"fastest": "fastest", "Best per kW": "best_per_kw"},
     "facility.cooling": {"air, liquid": ("air", "liquid"), "air": ("air",)},
-    "model.parameters": {"70B": 70e9, "8e9": 8e9},
+    "model.parameters": {" 70B ": "70B", "8e9": "8e9"},
 }
 """What a person types, and what it is stored as."""
 WRONG = {
