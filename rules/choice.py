@@ -60,7 +60,8 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
 
 def _ranked(candidate: Candidate, context: Context, objective: str) -> Ranked:
     figures = figures_of(candidate, context)
-    return Ranked(candidate, figures, objective == "cheapest" and _money(figures, context) is None)
+    needs_price = objective == "cheapest" or context.answers.given("budget.purchase")
+    return Ranked(candidate, figures, needs_price and _money(figures, context) is None)
 
 
 def _late(figures: Figures, context: Context) -> bool:

@@ -91,7 +91,15 @@ def _excluded(node: Node, gpu: Gpu, context: Context) -> tuple[str, str] | None:
 
 
 def _sized(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
-    """Return the candidate at its size, or the reason why no size works."""
+    """Return the candidate at its size, or the reason why no size works; clusters are built of servers, not of desktop systems."""
+    sized = _at_its_size(node, gpu, context, exhaustive=exhaustive)
+    asked = node.id in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}
+    if isinstance(sized, Candidate) and node.desktop and sized.units > 1 and not asked:
+        return f"a desktop system, and {sized.units:,} of it would be needed; name it under preferences.nodes to build a cluster of it"
+    return sized
+
+
+def _at_its_size(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
     mode = context.answers.text("scale.mode")
     if mode == "fixed" or context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
         units = _fixed_units(node, context)

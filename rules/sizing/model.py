@@ -43,6 +43,8 @@ _OVERRIDES = {
     "model.experts_per_token": "experts_per_token",
     "model.expert_ffn_size": "expert_ffn_size",
 }
+_SIZE_OVERRIDES = {"model.embedding_parameters": "embedding_parameters", "model.gmacs_per_sample": "forward_gmacs"}
+"""Answers that change a preset of vision or recommendation."""
 _FIELDS = {each.name for each in fields(ModelShape)}
 
 
@@ -88,6 +90,9 @@ def _preset(answers: Answers, catalog: Catalog) -> ModelShape:
 
 def _overridden(shape: ModelShape, answers: Answers) -> ModelShape:
     """Apply single shape answers on top of a shape; raises AnswerError for widths that cannot be."""
+    sizes = {field: answers.number(key) for key, field in _SIZE_OVERRIDES.items() if answers.given(key)}
+    if sizes and shape.kind not in TRANSFORMER_KINDS:
+        shape = replace(shape, name=f"{shape.name}, changed", **sizes)  # type: ignore[arg-type]
     changes = {field: answers.count(key) for key, field in _OVERRIDES.items() if answers.given(key)}
     if not changes or shape.kind not in TRANSFORMER_KINDS:
         return shape

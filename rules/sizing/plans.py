@@ -191,8 +191,13 @@ class _Search:
         for sharding in space.shardings:
             self._enter(sharding)
         fitting, risky = self._drain()
-        found = fitting or risky
+        found = fitting or self._least_risky(risky)
         return PlanSearch(_simplest_first(found), self.enumerated + sum(space.ruled_out.values()), self.rejected, self.nearest)
+
+    def _least_risky(self, risky: list[Found]) -> list[Found]:
+        """Return the plans at risk that are expected to fit, else the one that comes nearest to it."""
+        expected = [each for each in risky if each.memory[1] <= self.capacity]
+        return expected or sorted(risky, key=lambda each: each.memory[1])[:1]
 
     def _enter(self, sharding: Sharding) -> None:
         """Queue the cheapest options of a sharding for each micro-batch and interleaving, unless even the most frugal cannot fit."""

@@ -72,7 +72,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     answers, workload = context.answers, context.workload
     stack = software_stack(candidate.gpu, answers.text("software.framework"), workload.precision, context.catalog)
     hard = [row for row in stack.problems if row.status in HARD_TO_USE]
-    named = any(answers.given(key) for key in ("preferences.gpus", "preferences.nodes", "preferences.vendors"))
+    named = any(answers.given(key) for key in ("preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu"))
     return {
         **_stack_facts(stack),
         **_plan_facts(candidate, context),

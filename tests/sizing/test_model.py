@@ -183,3 +183,11 @@ def test_sliding_windows_cost_less(catalog):
 def test_a_hybrid_keeps_its_stated_total(catalog):
     """Nemotron 3 Nano: 31.6B in all, which its attention layers alone would not give [model card]."""
     assert count_parameters(shape_from_preset(catalog.models["nemotron-3-nano-30b-a3b"]), 4096).total == pytest.approx(31.6e9, rel=0.01)
+
+
+def test_tables_answered_beside_a_preset_replace_its_own(catalog):
+    """A third of a trillion table entries beside the 113B preset is a model of 300B, not of 113B."""
+    answers = Answers.of({"workload.kind": "recommendation", "model.preset": "dlrm-113b", "model.embedding_parameters": "300B"})
+    shape = shape_from_answers(answers, catalog)
+    assert shape.embedding_parameters == 300e9
+    assert count_parameters(shape, 1).total > 300e9
