@@ -49,8 +49,8 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     bad.sort(
         key=lambda each: (
             each.candidate.choice is None,
-            len(each.candidate.rejections),
             each.apart,
+            len(each.candidate.rejections),
             *_worth(each, context, objective),
             each.candidate.id,
         )

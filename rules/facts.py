@@ -8,8 +8,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from typing import TYPE_CHECKING
+
 from catalogs.quantities import format_number
-from rules.findings import Scalar
+
+if TYPE_CHECKING:
+    from rules.findings import Scalar
 
 UNITS: dict[str, str] = {
     "gib": "GiB",

@@ -209,7 +209,8 @@ class PlanChoice:
 @dataclass(frozen=True)
 class FabricNetwork:
     """One switched network. Links are logical; `oversubscription` is down:up, 1.0 is non-blocking. `switches` maps product ids
-    to counts, `cables` maps (product id or medium text) to counts."""
+    to counts, `cables` maps (product id or medium text) to counts.
+    """
 
     role: str
     technology: str
