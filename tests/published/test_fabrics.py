@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from catalogs import load_catalog
 from rules.sizing.fabric import Cages, FabricInput, count_fabric
+from rules.sizing.fabric.counts import two_tier_nodes
 
 ROWS = tomllib.loads((Path(__file__).parent / "fabrics.toml").read_text())["fabric"]
 
@@ -84,3 +86,19 @@ def test_leaf_modules_of_the_rubin_table_are_a_digit_swap():
 def test_fabrics_of_others(what, table, leaf, spine, core):
     counts = count_fabric(FabricInput.of(table))
     assert (counts.leaf, counts.spine, counts.core) == (leaf, spine, core), what
+
+
+def test_rules_of_thumb_of_the_catalog_agree_with_the_counts():
+    """The catalog's thresholds print examples of the counting rules; each is what the formulas give."""
+    thresholds = load_catalog().thresholds
+    for radix, endpoints in ((40, "radix_40"), (64, "radix_64"), (144, "radix_144")):
+        spec = FabricInput.of({"nodes": 1, "nics_per_node": 1, "switch_ports": radix, "port_speed_gbps": 400, "layout": "tree"})
+        assert two_tier_nodes(spec) == thresholds["fab-two-tier-limit"].values[endpoints]
+    xdr = {"nics_per_node": 8, "switch_ports": 144, "port_speed_gbps": 800}
+    for nodes in (288, 576):
+        counts = count_fabric(FabricInput.of({**xdr, "nodes": nodes}))
+        assert counts.spine == thresholds["fab-spine-even"].values[f"nodes_{nodes}_radix_144"]
+    three = count_fabric(FabricInput.of({"nodes": 512, "nics_per_node": 8, "switch_ports": 64, "port_speed_gbps": 400}))
+    example = thresholds["fab-three-tier"].values
+    assert (three.leaf, three.spine, three.core) == tuple(example[f"example_{tier}"] for tier in ("leaf", "spine", "core"))
+    assert three.plane.leaf_down == thresholds["fab-leaf-count"].value

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
+import jsonschema
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -297,3 +300,9 @@ def test_cages_hold_all_links_and_waste_less_than_one_cage_per_switch(spec):
     per_cage = 2 if spec.switch_ports * 400 >= 25_600 else 1
     assert counts.cages["leaf_node"] * per_cage >= counts.links["node_leaf"]
     assert counts.cages["leaf_node"] * per_cage < counts.links["node_leaf"] + counts.leaf * per_cage
+
+
+def test_the_printed_row_has_the_keys_of_its_schema():
+    schema = json.loads((Path(__file__).parents[2] / "wizard" / "schemas" / "fabric.schema.json").read_text())
+    for table in ({"nodes": 512}, {"nodes": 8, "layout": "pair"}, {"nodes": 31, "manager_ports": 4}):
+        jsonschema.validate([{"id": "x", **count(**table).row()}], schema)

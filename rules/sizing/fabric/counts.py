@@ -17,6 +17,8 @@ from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+THRESHOLDS_IN_FORMULAS = {"fab-two-tier-limit": "rules.sizing.fabric.counts.two_tier_nodes"}
+"""Rules of thumb that counting follows instead of reading."""
 _CAGE_SPEEDS_GBPS = ((100_000.0, 1600.0), (25_600.0, 800.0), (12_800.0, 400.0), (8_000.0, 200.0))
 """Speed of one cage by the switch's throughput in Gb/s, where the product is not named: 115.2 Tb/s Q3400 has 72 cages of 1.6T,
 51.2 Tb/s SN5600 64 of 800G, 25.6 Tb/s QM9700 32 of 800G, 12.8 Tb/s SN4700 32 of 400G, 8 Tb/s QM8700 40 of 200G (vendors' port tables)."""
@@ -62,6 +64,21 @@ class FabricCounts:
     def switches(self) -> int:
         """Return the switches of all tiers."""
         return self.leaf + self.spine + self.core
+
+    def row(self) -> dict[str, object]:
+        """Return the counts as the `fabric` command prints them, without the id; links between a pair's switches are in the notes."""
+        pair = (f"{self.inter_switch_links} links join the two switches",) if self.inter_switch_links else ()
+        return {
+            "leaf": self.leaf,
+            "spine": self.spine,
+            "core": self.core,
+            "tiers": self.tiers,
+            "links": dict(self.links),
+            "manager_links": self.manager_links,
+            "cages": dict(self.cages),
+            "modules": dict(self.modules),
+            "notes": [*self.notes, *pair, f"wired {self.oversubscription:.3g}:1"],
+        }
 
 
 def assumed_cages(spec: FabricInput) -> Cages:

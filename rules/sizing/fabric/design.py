@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.sizing.fabric.switching import Counted
 
+THRESHOLDS_IN_FORMULAS = {"fab-effective": "rules.sizing.fabric.design.design_fabric"}
+"""Rules of thumb that sizing reads from the catalog."""
 USUAL_NODES_PER_RACK = 4
 """Density that cable lengths assume until racks are planned: four servers of 8 to 10 kW, as in the SuperPOD of DGX H100."""
 MANAGERS_PER_FABRIC = 2

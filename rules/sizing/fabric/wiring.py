@@ -19,6 +19,12 @@ from math import ceil, floor
 
 from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
 
+THRESHOLDS_IN_FORMULAS = {
+    "fab-leaf-count": "rules.sizing.fabric.wiring.rail_plane",
+    "fab-spine-even": "rules.sizing.fabric.wiring.spine_count",
+    "fab-three-tier": "rules.sizing.fabric.wiring.rail_plane",
+}
+"""Rules of thumb that counting follows instead of reading; their published examples are tested in tests/published/test_fabrics.py."""
 _PUBLISHED_POD = 4
 """Spines per rail and pod in published three-tier wirings of 64-port switches; taken where several pod sizes need equally many switches."""
 _LEAST_LEAF_SHARE = 0.875
