@@ -23,6 +23,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
+    "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
+    "fabric": ("wizard.commands.fabric", "switches, links, cages and modules of given fabrics"),
     "catalog": ("wizard.commands.catalog", "list, show or check products, models and prices"),
     "rules": ("wizard.commands.rules", "list, show or test the rules"),
 }

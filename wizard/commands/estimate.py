@@ -1,0 +1,68 @@
+"""`cluster-wizard estimate RUNS.toml`: memory and step time of given training runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wizard.cli import GOOD, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+COLUMNS = ("id", "s/step", "tokens/s/GPU", "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
+UNKNOWN = "?"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("runs", metavar="RUNS.toml", help="[[run]] or [[memory]] tables and [models.*]; '-' reads standard input")
+    parser.add_argument("--notes", action="store_true", help="print below the table what was assumed for each row")
+    add_catalog_option(parser)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Estimate every row and print the results in order; returns 0."""
+    from wizard.files import STANDARD_INPUT, read_standard_input, read_toml
+    from wizard.imports.run_estimate import estimate_rows
+    from wizard.imports.run_rows import read_rows
+
+    piped = options.runs == "-"
+    document = read_standard_input() if piped else read_toml(options.runs)
+    rows, models = read_rows(document, STANDARD_INPUT if piped else options.runs)
+    results = estimate_rows(rows, models, open_catalog(options.catalog))
+    if options.json:
+        print_json(results)
+        return GOOD
+    _print_table(results)
+    if options.notes:
+        for result in results:
+            print(f"\n{result['id']}")
+            for note in result["notes"]:
+                print(f"  {note}")
+    unanswered = sum(result["tflops_per_gpu"] is None for result in results)
+    told = "" if options.notes else "; --notes prints what was assumed"
+    narrate(f"{len(results)} rows, {unanswered} without a time{told}")
+    return GOOD
+
+
+def _print_table(results: list[dict[str, Any]]) -> None:
+    lines = [COLUMNS, *map(_cells, results)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    for line in lines:
+        middle = [cell.rjust(width) for cell, width in zip(line[1:-1], widths[1:-1], strict=True)]
+        print("  ".join([line[0].ljust(widths[0]), *middle, line[-1]]).rstrip())
+
+
+def _cells(result: dict[str, Any]) -> tuple[str, ...]:
+    memory = result["memory_gib"] or {}
+    numbers = [result["iteration_s"], result["tokens_per_s_per_gpu"], result["tflops_per_gpu"]]
+    share = result["mfu"]
+    sizes = [memory.get(key) for key in ("expected", "low", "high")]
+    return (
+        result["id"],
+        *(UNKNOWN if number is None else f"{number:,.4g}" for number in numbers),
+        UNKNOWN if share is None else f"{share:.1%}",
+        *(UNKNOWN if size is None else f"{size:.1f}" for size in sizes),
+        result["verdict"],
+    )

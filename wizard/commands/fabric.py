@@ -1,0 +1,133 @@
+"""`cluster-wizard fabric SPECS.toml`: switches, links, cages and modules of given fabrics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from wizard.cli import GOOD, NO, add_json_option, narrate, print_json
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping, Sequence
+
+    from rules.sizing.fabric import FabricCounts
+
+TABLE = "fabric"
+LINKS = ("node_leaf", "leaf_spine", "spine_core")
+COLUMNS = ("id", "leaf", "spine", "core", "tiers", "node-leaf", "leaf-spine", "spine-core", "manager", "down:up")
+UNKNOWN = "?"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "specs", metavar="SPECS.toml", help="[[fabric]] tables, each with an id and an input table; '-' reads standard input"
+    )
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Count the fabrics and print them; returns 1 where one of them cannot be built."""
+    from wizard.files import STANDARD_INPUT, read_standard_input, read_toml
+
+    piped = options.specs == "-"
+    document = read_standard_input() if piped else read_toml(options.specs)
+    counted = [_count(table, place) for place, table in _tables(document, STANDARD_INPUT if piped else options.specs)]
+    if options.json:
+        print_json([row for row, _, _ in counted])
+    else:
+        _print_table([(row, counts) for row, counts, _ in counted])
+    impossible = sum(refused for _, _, refused in counted)
+    if impossible:
+        narrate(f"cluster-wizard: {impossible} of {len(counted)} fabrics cannot be built; the notes say why")
+    return NO if impossible else GOOD
+
+
+class _Place:
+    """Where a table stands, for messages: the file and the fabric's id."""
+
+    def __init__(self, path: str, id_: str) -> None:
+        self.path, self.id = path, id_
+
+    def fault(self, message: str) -> Exception:
+        """Return the error that names the file and the fabric."""
+        from wizard.files import FileError
+
+        return FileError(self.path, f"fabric {self.id}: {message}")
+
+
+def _tables(document: Mapping[str, Any], path: str) -> list[tuple[_Place, Mapping[str, Any]]]:
+    """Return the [[fabric]] tables with their places; raises FileError where there are none or one has no id."""
+    from rules.answers import shortened
+    from wizard.files import FileError
+
+    rows = document.get(TABLE)
+    if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
+        raise FileError(path, "holds no [[fabric]] tables; write one for each fabric, with an id and an input table")
+    found = []
+    for number, row in enumerate(rows, start=1):
+        if not isinstance(row.get("id"), str) or not row["id"]:
+            raise FileError(path, f"fabric {number}: id: expected a text in quotes; give each fabric a name")
+        found.append((_Place(path, shortened(repr(row["id"]))), row))
+    return found
+
+
+def _count(table: Mapping[str, Any], place: _Place) -> tuple[dict[str, Any], FabricCounts | None, bool]:
+    """Return (the row to print, the counts, whether the fabric is impossible); raises FileError for an input that cannot be read."""
+    from rules.sizing.fabric import FabricImpossible, FabricInput, FabricInputError, count_fabric
+
+    given = table.get("input")
+    if given is None:
+        return _row(table["id"], None, ["no [fabric.input] table: nothing to count from"]), None, False
+    if not isinstance(given, dict):
+        raise place.fault(f"input: expected a table, got {given!r}")
+    try:
+        counts = count_fabric(FabricInput.of(given))
+    except FabricInputError as error:
+        raise place.fault(f"input: {error}") from None
+    except FabricImpossible as error:
+        return _row(table["id"], None, [f"cannot be built: {error.reason}", f"nearest that can be built: {error.nearest}"]), None, True
+    return _row(table["id"], counts, list(counts.notes)), counts, False
+
+
+def _row(id_: str, counts: FabricCounts | None, notes: list[str]) -> dict[str, Any]:
+    if counts is None:
+        unknown = dict.fromkeys(("leaf", "spine", "core", "tiers"))
+        return {"id": id_, **unknown, "links": dict.fromkeys(LINKS), "manager_links": None, "cages": {}, "modules": {}, "notes": notes}
+    if counts.inter_switch_links:
+        notes = [*notes, f"{counts.inter_switch_links} links join the two switches of the pair"]
+    return {
+        "id": id_,
+        "leaf": counts.leaf,
+        "spine": counts.spine,
+        "core": counts.core,
+        "tiers": counts.tiers,
+        "links": {tier: counts.links[tier] for tier in LINKS},
+        "manager_links": counts.manager_links,
+        "cages": dict(counts.cages),
+        "modules": dict(counts.modules),
+        "notes": notes,
+    }
+
+
+def _print_table(rows: Sequence[tuple[dict[str, Any], FabricCounts | None]]) -> None:
+    """Print one aligned line per fabric, then the notes of each."""
+    lines = [COLUMNS, *(_cells(row, counts) for row, counts in rows)]
+    widths = [max(len(line[column]) for line in lines) for column in range(len(COLUMNS))]
+    for line in lines:
+        cells = [line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True))]
+        print("  ".join(cells).rstrip())
+    for row, _ in rows:
+        for number, note in enumerate(row["notes"]):
+            if number == 0:
+                print(f"\n{row['id']}")
+            print(f"  {note}")
+        shown = [f"{side} {number:,}" for side, number in row["modules"].items() if number]
+        if shown:
+            print(f"  modules by tier and side: {', '.join(shown)}")
+
+
+def _cells(row: dict[str, Any], counts: FabricCounts | None) -> tuple[str, ...]:
+    numbers = [row["leaf"], row["spine"], row["core"], row["tiers"], *row["links"].values(), row["manager_links"]]
+    ratio = f"{counts.oversubscription:.3g}:1" if counts else UNKNOWN
+    return (row["id"], *(UNKNOWN if number is None else f"{number:,}" for number in numbers), ratio)

@@ -1,0 +1,166 @@
+"""Estimates of training runs: memory, step time and verdict of each row of a table, as the rows that `estimate --json` prints."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from catalogs.quantities import quantity
+from rules.sizing.memory import MemoryModel, MemoryOptions, estimate_memory
+from rules.sizing.memory_overheads import TERMS
+from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
+from wizard.imports.run_machines import Machines
+from wizard.imports.run_models import Unanswerable
+from wizard.imports.run_table import RunCase, interpret
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from catalogs import Catalog
+    from rules.sizing.results import MemoryEstimate, Plan, Workload
+    from wizard.imports.run_rows import RunRow
+
+GIB = 2.0**30
+LIMITLESS_GIB = 1e9
+"""Stands for a capacity that is not known: no estimate comes near, and the verdict that would follow is not used."""
+DIGITS = 6
+"""Significant digits of what is printed; the estimates are far less exact."""
+_FITS, _AT_RISK, _TOO_LARGE = range(3)
+
+
+class _Rated(NamedTuple):
+    """A plan by what decides among several: whether it fits, its seconds, its bytes."""
+
+    fit: int
+    seconds: float
+    size: float
+    order: int
+    plan: Plan
+
+
+def estimate_rows(rows: Sequence[RunRow], models: Mapping[str, Mapping[str, Any]], catalog: Catalog) -> list[dict[str, Any]]:
+    """Return one object per row, in order, as the schema `estimate` describes."""
+    machines = Machines(catalog)
+    return [_estimate(row, models, catalog, machines) for row in rows]
+
+
+def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Catalog, machines: Machines) -> dict[str, Any]:
+    try:
+        case = interpret(row, models, catalog, machines)
+    except Unanswerable as reason:
+        return _printed(row.id, notes=[str(reason)])
+    kernel = _memory_kernel(_Key(case.workload), case.options)
+    plan = _likeliest(case, kernel)
+    notes = [*case.notes, *_choice_notes(case, plan)]
+    memory = _memory(case, plan, kernel)
+    made = _printed(row.id, notes=notes)
+    if memory is not None:
+        made |= _memory_fields(memory, case.hardware is not None, notes)
+    if case.hardware is not None:
+        made |= _time_fields(case, plan, notes)
+    return made
+
+
+def _printed(id_: str, notes: list[str]) -> dict[str, Any]:
+    unknown = dict.fromkeys(("iteration_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gib"))
+    return {"id": id_, **unknown, "verdict": "unknown", "notes": notes}
+
+
+class _Key:
+    """A workload by what its memory depends on, so that kernels are built once for all rows that differ in their plan only."""
+
+    def __init__(self, workload: Workload) -> None:
+        self.workload = workload
+        self.key = (workload.model, workload.precision, workload.optimizer, workload.global_batch, workload.sequence_length)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self.key == other.key
+
+
+@lru_cache(maxsize=256)
+def _memory_kernel(key: _Key, options: MemoryOptions) -> MemoryModel:
+    return MemoryModel(key.workload, options)
+
+
+def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
+    """Return the plan to estimate: where the row leaves some of it open, the fastest that fits, else that which needs the least memory."""
+    if len(case.plans) == 1 or case.hardware is None:
+        return case.plans[0]
+    model: StepModel | None = None
+    if is_transformer(case.workload.model):
+        model = step_model(case.workload, case.hardware, unfused_attention=case.unfused)
+    capacity = case.hardware.memory_bytes
+    rated = []
+    for order, plan in enumerate(case.plans):
+        low, expected, high = kernel.peak_bytes(plan)
+        fit = _FITS if high <= capacity else _AT_RISK if low <= capacity else _TOO_LARGE
+        rated.append(_Rated(fit, model.time(plan).total if model else 0.0, expected, order, plan))
+    best = min(rated, key=lambda each: (each.fit, each.size if each.fit == _TOO_LARGE else each.seconds, each.order))
+    return best.plan
+
+
+def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
+    values = {
+        "recompute": plan.recompute,
+        "vpp": plan.virtual_stages,
+        "micro_batch": plan.micro_batch,
+        "zero_stage": plan.zero_stage,
+    }
+    if not case.open:
+        return []
+    chosen = ", ".join(f"{key} {values[key]}" for key in case.open)
+    if len(case.plans) == 1 or case.hardware is None:
+        return [f"not stated: {chosen} is assumed"]
+    return [f"not stated: {chosen} is the fastest that fits"]
+
+
+def _memory(case: RunCase, plan: Plan, kernel: MemoryModel) -> MemoryEstimate | None:
+    """Return the memory of the fullest GPU; None where it hangs on a batch that nobody stated."""
+    if not case.batch_stated and not is_transformer(case.workload.model):
+        return None
+    bytes_ = case.hardware.memory_bytes / GIB if case.hardware is not None else LIMITLESS_GIB
+    return estimate_memory(case.workload, plan, quantity(bytes_, "GiB"), kernel)
+
+
+def _memory_fields(memory: MemoryEstimate, capacity_known: bool, notes: list[str]) -> dict[str, Any]:
+    """Return the allocator's peak, which is what training code reports, and the verdict on the whole device."""
+    allocated = memory.allocated
+    assert allocated is not None, "the memory model states what the allocator holds"
+    low, expected, high = (rounded(each.to("GiB").magnitude) for each in (allocated.low, allocated.expected, allocated.high))
+    terms = {name: rounded(memory.terms[name].to("GiB").magnitude) for name in TERMS if name in memory.terms}
+    on_device = f"{memory.expected.magnitude:.1f} GiB ({memory.low.magnitude:.1f} to {memory.high.magnitude:.1f})"
+    notes.append(
+        f"memory_gib is the allocator's peak; with context, communicators and fragmentation the device holds {on_device}"
+        + (f" of {memory.capacity.magnitude:.1f} GiB" if capacity_known else "")
+    )
+    notes.extend(memory.notes)
+    return {
+        "memory_gib": {"low": low, "expected": expected, "high": high, "terms": terms},
+        "verdict": memory.verdict if capacity_known else "unknown",
+    }
+
+
+def _time_fields(case: RunCase, plan: Plan, notes: list[str]) -> dict[str, Any]:
+    workload, hardware = case.workload, case.hardware
+    assert hardware is not None, "without hardware there is no time"
+    step = estimate_step(workload, plan, hardware, unfused_attention=case.unfused)
+    notes.extend(step.notes)
+    tokens = workload.unit == "token"
+    if not tokens:
+        notes.append(f"{step.units_per_second:,.4g} {workload.unit}s/s on all {plan.gpus} GPUs")
+    if step.model_flops_utilization > 1:
+        notes.append("the estimate exceeds the GPU's peak: no utilization is printed")
+    return {
+        "iteration_s": rounded(step.expected.to("s").magnitude) if case.batch_stated else None,
+        "tokens_per_s_per_gpu": rounded(step.units_per_second / plan.gpus) if tokens else None,
+        "tflops_per_gpu": rounded(step.tflops_per_gpu),
+        "mfu": rounded(step.model_flops_utilization) if step.model_flops_utilization <= 1 else None,
+    }
+
+
+def rounded(value: float) -> float:
+    """Return a number with the digits that are worth printing."""
+    return float(f"{value:.{DIGITS}g}")

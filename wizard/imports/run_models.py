@@ -1,0 +1,133 @@
+"""Models of a table of runs: `[models.*]` tables, or presets of the catalog where a row names one that is not in the file."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from rules.sizing.model import DLRM_SMALL, TRANSFORMER_KINDS, shape_from_preset
+from rules.sizing.results import ModelShape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from catalogs import Catalog
+
+BILLION = 1e9
+FP32_BYTES = 4
+GIB = 2**30
+COUNTED_WITHIN = 0.1
+"""A stated size and the size that the stated shape adds up to may differ by so much: names are rounded, and count embeddings differently."""
+_WIDTHS = ("layers", "hidden", "heads", "vocab")
+_LATENT = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
+
+
+class Unanswerable(Exception):  # noqa: N818 - it is an answer, not a fault of the input
+    """A row that cannot be estimated; the text is the note that says why."""
+
+
+def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalog) -> tuple[ModelShape, tuple[str, ...]]:
+    """Return the shape of the model called `name` and notes about what was assumed of it.
+
+    A table of the file comes first; where it states no shape, or the file has none, the preset of the catalog with that name.
+    Raises Unanswerable for a model of which neither knows the shape.
+    """
+    table = tables.get(name)
+    if table is not None:
+        if "fwd_gmacs_per_image" in table:
+            return _convolutional(name, table), ()
+        if "embedding_gib" in table:
+            return _recommendation(name, table)
+        missing = [key for key in _WIDTHS if key not in table]
+        if not missing:
+            return _transformer(name, table)
+    preset = catalog.models.get(name)
+    if preset is not None:
+        try:
+            shape = shape_from_preset(preset)
+        except ValueError as error:
+            raise Unanswerable(str(error)) from error
+        return shape, ((f"shape of {preset.name} from the catalog",) if table is not None else ())
+    if table is not None:
+        raise Unanswerable(f"models.{name} does not state {', '.join(missing)}: without its shape nothing can be estimated")
+    near = difflib.get_close_matches(name, tables, n=1, cutoff=0.6) or [found for found in (catalog.models.nearest(name),) if found]
+    raise Unanswerable(
+        f"no [models.{name}] table and no model of that name in the catalog" + (f"; the nearest is {near[0]!r}" if near else "")
+    )
+
+
+def _transformer(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple[str, ...]]:
+    hidden, heads, experts = int(table["hidden"]), int(table["heads"]), int(table.get("experts", 0))
+    expert_width = int(table.get("moe_ffn", table.get("ffn", 0)))
+    if not expert_width or (experts and not table.get("topk")):
+        raise Unanswerable(f"models.{name} does not state {'topk' if expert_width else 'ffn'}: without its shape nothing can be estimated")
+    latent = table.get("attention") == "mla" or bool(table.get("kv_lora_rank"))
+    keys = int(table.get("kv_heads", heads))
+    notes: tuple[str, ...] = ()
+    window, layers = int(table.get("sliding_window", 0)), int(table["layers"])
+    full = int(table.get("full_attention_layers", layers // 2 if window else 0))
+    if window and "full_attention_layers" not in table:
+        notes = ("every other layer is assumed to slide its window: how many see the whole sequence is not stated",)
+    return ModelShape(
+        name=name,
+        kind="moe" if experts else "dense",
+        layers=layers,
+        hidden_size=hidden,
+        ffn_size=int(table.get("ffn", 0)),
+        attention_heads=heads,
+        key_value_heads=keys,
+        head_dim=int(table.get("head_dim", max(1, hidden // heads))),
+        vocabulary_size=int(table["vocab"]),
+        gated_ffn=bool(table.get("glu", True)),
+        tied_embeddings=bool(table.get("tied_embeddings", False)),
+        attention="mla" if latent else "gqa" if keys < heads else "mha",
+        **({key: int(table.get(key, 0)) for key in _LATENT} if latent else {}),
+        experts=experts,
+        experts_per_token=int(table.get("topk", 0)),
+        expert_ffn_size=expert_width if experts else 0,
+        shared_expert_ffn_size=int(table.get("shared_expert_ffn", 0)),
+        dense_layers=int(table.get("dense_layers", 0)),
+        mtp_layers=int(table.get("mtp_layers", 0)),
+        sliding_window=window,
+        full_attention_layers=full,
+    ), notes
+
+
+def _convolutional(name: str, table: Mapping[str, Any]) -> ModelShape:
+    if not table.get("params_b"):
+        raise Unanswerable(f"models.{name} does not state params_b: without its size nothing can be estimated")
+    return ModelShape(name, "cnn", forward_gmacs=float(table["fwd_gmacs_per_image"]), parameters=float(table["params_b"]) * BILLION)
+
+
+def _recommendation(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple[str, ...]]:
+    """Return a recommendation model; what its table does not say is that of the small DLRM, and noted."""
+    stated = {
+        "embedding_dim": int(table.get("embedding_dim", 0)),
+        "tables": int(table.get("tables", 0)),
+        "dense_parameters": float(table.get("dense_params_b", 0)) * BILLION,
+    }
+    assumed = {key: getattr(DLRM_SMALL, key) for key, value in stated.items() if not value}
+    width = 2 if str(table.get("embedding_precision", "fp32")) in ("fp16", "bf16") else FP32_BYTES
+    shape = ModelShape(name, "recommendation", embedding_parameters=float(table["embedding_gib"]) * GIB / width, **(stated | assumed))  # type: ignore[arg-type]
+    note = ", ".join(f"{key.replace('_', ' ')} {value:,.9g}" for key, value in assumed.items())
+    return shape, ((f"assumed as in the small DLRM on Criteo: {note}",) if assumed else ())
+
+
+def reduced(shape: ModelShape, layers: int | None, dense_layers: int | None) -> ModelShape:
+    """Return a model of fewer layers: a proxy has so many in all, so many of them dense, and no multi-token-prediction layer."""
+    if shape.kind not in TRANSFORMER_KINDS:
+        return shape
+    if layers is not None:
+        full = round(shape.full_attention_layers * layers / shape.layers) if shape.layers else 0
+        dense = min(shape.dense_layers, layers)
+        shape = replace(shape, layers=layers, dense_layers=dense, full_attention_layers=full, mtp_layers=0, parameters=0.0)
+    return shape if dense_layers is None else replace(shape, dense_layers=min(dense_layers, shape.layers))
+
+
+def size_note(shape: ModelShape, counted: float, table: Mapping[str, Any] | None) -> tuple[str, ...]:
+    """Return a note where the shape adds up to another size than the table states; `counted` is in parameters."""
+    stated = float(table.get("params_b", 0)) * BILLION if table else 0.0
+    if shape.kind not in TRANSFORMER_KINDS or not stated or not counted or abs(counted / stated - 1) <= COUNTED_WITHIN:
+        return ()
+    return (f"the shape of {shape.name} adds up to {counted / BILLION:.4g}B parameters, its table says {stated / BILLION:.4g}B",)

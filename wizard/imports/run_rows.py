@@ -1,0 +1,155 @@
+"""Tables of training runs as they are written: `[[run]]` or `[[memory]]` rows and `[models.*]`, with every value that is used checked.
+
+Measured values and unknown keys of a row are ignored. A value of the wrong type is an error that names file, row and key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from wizard.files import FileError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ROW_TABLES = ("run", "memory")
+LARGEST = 10**12
+_POSITIVE = (
+    "seq_len", "gpus", "tp", "pp", "dp", "cp", "ep", "etp", "vpp", "micro_batch", "global_batch", "grad_accum", "batch_per_gpu",
+    "batch_per_dp", "layers_override",
+)  # fmt: skip
+_WHOLE = ("dense_layers_override", "zero_stage")
+_FLAGS = ("sequence_parallel", "compile")
+_TEXTS = ("model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload")
+_MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
+_MODEL_WHOLE = (
+    "experts", "topk", "shared_expert_ffn", "dense_layers", "mtp_layers", "sliding_window", "full_attention_layers", "q_lora_rank",
+    "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "tables", "embedding_dim",
+)  # fmt: skip
+_MODEL_NUMBERS = ("params_b", "fwd_gmacs_per_image", "embedding_gib", "dense_params_b")
+_MODEL_FLAGS = ("glu", "tied_embeddings")
+_MODEL_TEXTS = ("attention", "embedding_precision", "optimizer")
+
+
+@dataclass(frozen=True)
+class RunRow:
+    """One row: its id and the values that describe the run; what was measured is left out."""
+
+    id: str
+    values: Mapping[str, Any]
+
+    def count(self, key: str) -> int | None:
+        """Return a whole number of the row, or None where it is not stated."""
+        found = self.values.get(key)
+        return None if found is None else int(found)
+
+    def text(self, key: str) -> str:
+        """Return a text of the row, "" where it is not stated."""
+        return str(self.values.get(key, ""))
+
+
+def read_rows(document: Mapping[str, Any], path: str) -> tuple[tuple[RunRow, ...], Mapping[str, Mapping[str, Any]]]:
+    """Return the rows in order, and the tables of models by name; raises FileError for anything that cannot be read."""
+    present = [name for name in ROW_TABLES if name in document]
+    if len(present) != 1:
+        held = "both [[run]] and [[memory]] tables; split it" if present else "no [[run]] or [[memory]] tables; write one for each run"
+        raise FileError(path, f"holds {held}")
+    kind, rows = present[0], document[present[0]]
+    if not isinstance(rows, list) or not all(isinstance(row, dict) for row in rows):
+        raise FileError(path, f"{kind}: expected [[{kind}]] tables")
+    models = document.get("models", {})
+    if not isinstance(models, dict) or not all(isinstance(table, dict) for table in models.values()):
+        raise FileError(path, "models: expected a table [models.NAME] for each model")
+    checked = {name: _model(table, f"models.{name}", path) for name, table in models.items()}
+    return tuple(_row(row, f"{kind} {number}", path) for number, row in enumerate(rows, start=1)), checked
+
+
+def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
+    from rules.answers import shortened
+
+    name = raw.get("id")
+    if not isinstance(name, str) or not name:
+        raise FileError(path, f"{place}: id: expected a text in quotes; give each row a name")
+    checker = _Checker(raw, f"{place} ({shortened(name)})", path)
+    for key in _POSITIVE:
+        checker.whole(key, 1)
+    for key in _WHOLE:
+        checker.whole(key, 0)
+    if "zero_stage" in raw:
+        checker.whole("zero_stage", 0, 3)
+    for key in _FLAGS:
+        checker.flag(key)
+    for key in _TEXTS:
+        checker.text(key)
+    if "model" not in raw:
+        raise FileError(path, f"{checker.place}: model: expected the name of a [models.*] table or of a model in the catalog")
+    return RunRow(name, checker.kept)
+
+
+def _model(raw: Mapping[str, Any], place: str, path: str) -> Mapping[str, Any]:
+    checker = _Checker(raw, place, path)
+    for key in _MODEL_POSITIVE:
+        checker.whole(key, 1)
+    for key in _MODEL_WHOLE:
+        checker.whole(key, 0)
+    for key in _MODEL_NUMBERS:
+        checker.number(key)
+    for key in _MODEL_FLAGS:
+        checker.flag(key)
+    for key in _MODEL_TEXTS:
+        checker.text(key)
+    experts, chosen = checker.kept.get("experts", 0), checker.kept.get("topk", 0)
+    if chosen > experts:
+        raise FileError(path, f"{place}: topk: a token cannot visit {chosen} of {experts} experts")
+    return checker.kept
+
+
+class _Checker:
+    """Keeps the values of one table that have the right type; raises FileError for the first that has not."""
+
+    def __init__(self, raw: Mapping[str, Any], place: str, path: str) -> None:
+        self.raw, self.place, self.path = raw, place, path
+        self.kept: dict[str, Any] = {}
+
+    def whole(self, key: str, least: int, most: int = LARGEST) -> None:
+        """Keep a whole number of at least `least`."""
+        value = self.raw.get(key)
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or not least <= value <= most or value % 1:
+            limit = f"from {least} to {most}" if most < LARGEST else f"from {least}"
+            self._fail(key, f"a whole number {limit}", value)
+        self.kept[key] = int(value)
+
+    def number(self, key: str) -> None:
+        """Keep a number of at least 0."""
+        value = self.raw.get(key)
+        if value is None:
+            return
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= LARGEST:
+            self._fail(key, "a number from 0", value)
+        self.kept[key] = float(value)
+
+    def flag(self, key: str) -> None:
+        """Keep true or false."""
+        value = self.raw.get(key)
+        if value is None:
+            return
+        if not isinstance(value, bool):
+            self._fail(key, "true or false", value)
+        self.kept[key] = value
+
+    def text(self, key: str) -> None:
+        """Keep a text."""
+        value = self.raw.get(key)
+        if value is None:
+            return
+        if not isinstance(value, str) or not value:
+            self._fail(key, "a text in quotes", value)
+        self.kept[key] = value
+
+    def _fail(self, key: str, expected: str, value: object) -> None:
+        from rules.answers import shortened
+
+        raise FileError(self.path, f"{self.place}: {key}: expected {expected}, got {shortened(repr(value))}")

@@ -1,0 +1,292 @@
+"""What a row of a table of runs means: workload, hardware, software, and the plans that it can have been.
+
+A row's values are taken as they are. What it does not state is either the field's default, which a note says, or left open: then
+the case has several plans, of which the estimate takes the fastest that fits, as whoever published the run did.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+from catalogs.quantities import quantity
+from rules.sizing.memory import MemoryOptions
+from rules.sizing.memory_activations import ActivationOptions
+from rules.sizing.parameters import count_parameters, vision_tokens
+from rules.sizing.plan_space import divisors, virtual_stages
+from rules.sizing.results import ModelShape, Plan, Workload
+from rules.sizing.step import is_transformer
+from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from catalogs import Catalog
+    from rules.sizing.hardware import Hardware
+    from wizard.imports.run_machines import Machines
+    from wizard.imports.run_rows import RunRow
+
+PRECISIONS = {
+    "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32", "fp8": "fp8",
+    "amp_fp8": "fp8", "fp8-cs": "fp8", "fp8-ds": "fp8", "fp8-delayed": "fp8", "fp8-current": "fp8", "fp8-tensorwise": "fp8",
+    "fp8-rowwise": "fp8", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8", "nvfp4": "nvfp4", "fp4": "nvfp4",
+}  # fmt: skip
+"""Precisions and FP8 recipes as tables print them, by the one whose rate and bytes they have: scaling by blocks costs what MXFP8 does
+[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]."""
+OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "fused_adam": "adamw", "decoupled_adamw": "adamw"}
+KNOWN_OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
+SELECTIVE_MODULES = {"layernorm": "norm", "norm": "norm", "moe_act": "activation", "act": "activation", "core_attn": "core_attention"}
+"""Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
+UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
+"""Training in FP16 on these GPUs is code from before FlashAttention [arXiv:2205.14135, May 2022], which came with BF16 training."""
+INTERLEAVING_ARCHITECTURES = ("Hopper", "Blackwell", "Blackwell Ultra", "Rubin")
+"""Recipes for these GPUs interleave their pipeline stages where layers and batch allow it [Megatron Bridge and NeMo recipes]."""
+EAGER_LOSS_BYTES, COMPILED_LOSS_BYTES = 14.0, 10.0
+"""Bytes per token and vocabulary entry of PyTorch's cross entropy, eager and compiled: log-softmax kept or not (counted)."""
+SHARD_GROUP_OF_HSDP = 8
+"""Hybrid sharding shards inside a server of eight [PyTorch FSDP, HYBRID_SHARD]."""
+STAGES_OF_BATCH = 4
+"""Micro-batches per pipeline stage where the batch is not stated: enough to fill the pipeline; the rate hardly depends on more."""
+IMAGES_PER_GPU = 256
+"""Images per GPU and step where a table of throughputs states none [NVIDIA DeepLearningExamples ConvNets, ResNet-50]."""
+_STATED_SIZES = ("micro_batch", "global_batch")
+
+
+@dataclass(frozen=True)
+class RunCase:
+    """One row, understood. `plans` are the plans that it can have been; `batch_stated` is false where the batch is an assumption.
+
+    `unfused` marks attention kernels before FlashAttention; `options` how the software uses memory.
+    """
+
+    workload: Workload
+    hardware: Hardware | None
+    plans: tuple[Plan, ...]
+    options: MemoryOptions
+    unfused: bool
+    batch_stated: bool
+    open: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+
+def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Catalog, machines: Machines) -> RunCase:
+    """Return what a row means; raises Unanswerable with the reason where it cannot be estimated."""
+    name = row.text("model")
+    shape, notes = model_of(name, models, catalog)
+    shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
+    hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
+    told = [*notes, *_hardware_notes(row, hardware, catalog)]
+    precision = _precision(row, told)
+    base = _layout(row, shape, told)
+    sequence = _sequence(row, shape, catalog, told)
+    unfused = _unfused(row, shape, hardware)
+    open_: list[str] = []
+    batch, stated = _batch(row, base, shape, told)
+    sizes = _micro_batches(row, base, batch, shape, open_)
+    workload = _workload(shape, precision, _optimizer(row, models.get(name, {}), told), batch, sequence)
+    if not row.count("layers_override"):
+        told += size_note(shape, workload.parameters.total, models.get(name))
+    plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
+    return RunCase(workload, hardware, plans, _options(row, shape, unfused), unfused, stated, tuple(open_), tuple(told))
+
+
+def _hardware_notes(row: RunRow, hardware: Hardware | None, catalog: Catalog) -> tuple[str, ...]:
+    name = row.text("gpu")
+    if not name:
+        return ("the row names no GPU: no time and no verdict",)
+    if hardware is None:
+        near = catalog.gpus.nearest(name)
+        return (f"no GPU in the catalog is called {name!r}{f' (the nearest is {near})' if near else ''}: no time and no verdict",)
+    return ()
+
+
+def _precision(row: RunRow, notes: list[str]) -> str:
+    stated = row.text("precision").lower()
+    if not stated:
+        notes.append("precision is not stated: bf16")
+        return "bf16"
+    found = PRECISIONS.get(stated)
+    if found is None:
+        raise Unanswerable(f"precision {row.text('precision')!r} is not known; known are {', '.join(PRECISIONS)}")
+    return found
+
+
+def _optimizer(row: RunRow, table: Mapping[str, Any], notes: list[str]) -> str:
+    stated = (row.text("optimizer") or str(table.get("optimizer", ""))).lower()
+    found = OPTIMIZERS.get(stated, stated)
+    if stated and found not in KNOWN_OPTIMIZERS:
+        notes.append(f"optimizer {stated!r} is not known: adamw is assumed")
+    if row.text("mp_mode").upper() == "PURE" and found in ("", "adamw"):
+        return "adamw_bf16"
+    return found if found in KNOWN_OPTIMIZERS else "adamw"
+
+
+def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
+    """Return the stated parallel sizes; data-parallel ranks follow from the GPUs. Raises Unanswerable for sizes that cannot be."""
+    tensor, pipeline, context = (row.count(key) or 1 for key in ("tp", "pp", "cp"))
+    gpus, stated = row.count("gpus"), row.count("dp")
+    inside = tensor * pipeline * context
+    if gpus is None:
+        gpus = inside * (stated or 1)
+        notes.append(f"the number of GPUs is not stated: {gpus} by the parallel sizes")
+    if gpus > inside and not any(row.count(key) for key in ("tp", "pp", "cp", "dp")):
+        raise Unanswerable("the row states no parallel sizes (tp, pp, cp, dp): give those that the run had")
+    if gpus % inside:
+        raise Unanswerable(f"{gpus} GPUs cannot be split into tp {tensor} × pp {pipeline} × cp {context}; expected a multiple of {inside}")
+    data = gpus // inside
+    if stated is not None and stated != data:
+        notes.append(f"dp {stated} contradicts {gpus} GPUs of tp {tensor} × pp {pipeline} × cp {context}: {data} is taken")
+    expert, expert_tensor = (row.count("ep") or 1) if shape.experts else 1, row.count("etp") or 1
+    if (expert * expert_tensor > tensor * context * data) or (shape.experts and shape.experts % expert):
+        raise Unanswerable(
+            f"ep {expert} fits neither {tensor * context * data} ranks nor divides {shape.experts} experts; expected a divisor"
+        )
+    if is_transformer(shape) and pipeline > shape.layers:
+        raise Unanswerable(f"{shape.layers} layers cannot be split over {pipeline} pipeline stages")
+    return Plan(tensor=tensor, pipeline=pipeline, context=context, expert=expert, expert_tensor=expert_tensor, data=data)
+
+
+def _sequence(row: RunRow, shape: ModelShape, catalog: Catalog, notes: list[str]) -> int:
+    if not is_transformer(shape):
+        return 1
+    if shape.kind == "vision_transformer":
+        return vision_tokens(shape)
+    stated = row.count("seq_len")
+    if stated is not None:
+        return stated
+    preset = catalog.models.get(row.text("model"))
+    own = shape.max_sequence_length or int((preset.shape.get("max_sequence_length") if preset else 0) or 0)
+    if not own:
+        raise Unanswerable("seq_len is not stated: the tokens per sequence decide memory and time")
+    notes.append(f"seq_len is not stated: {own}, the model's own length")
+    return own
+
+
+def _unfused(row: RunRow, shape: ModelShape, hardware: Hardware | None) -> bool:
+    """Return whether attention writes its scores to memory: by the stated kernel, else by precision and generation of the GPU."""
+    kernel = row.text("kernel").lower()
+    if kernel:
+        return "flash" not in kernel and "cudnn" not in kernel and "sdpa" not in kernel
+    old = hardware is not None and hardware.architecture in UNFUSED_ARCHITECTURES
+    return old and PRECISIONS.get(row.text("precision").lower()) == "fp16" and is_transformer(shape)
+
+
+def _batch(row: RunRow, base: Plan, shape: ModelShape, notes: list[str]) -> tuple[int, bool]:
+    """Return (sequences, images or samples per step, whether the row states them)."""
+    stated = row.count("global_batch")
+    if stated is None and row.count("batch_per_gpu") is not None and not is_transformer(shape):
+        stated = (row.count("batch_per_gpu") or 1) * base.gpus
+    per_rank, micro, steps = row.count("batch_per_dp"), row.count("micro_batch"), row.count("grad_accum")
+    if stated is None and per_rank is not None:
+        stated = per_rank * base.data
+    if stated is None and micro is not None and steps is not None:
+        stated = micro * steps * base.data
+    if stated is not None:
+        return stated, True
+    if not is_transformer(shape):
+        notes.append(f"the batch is not stated: rates are for {IMAGES_PER_GPU} per GPU")
+        return IMAGES_PER_GPU * base.gpus, False
+    steps = steps or (STAGES_OF_BATCH * base.pipeline if base.pipeline > 1 else 1)
+    notes.append(f"the global batch is not stated: rates are for {steps} micro-batch(es) per data-parallel rank")
+    return (micro or 1) * steps * base.data, False
+
+
+def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_: list[str]) -> tuple[int, ...]:
+    stated, per_rank = row.count("micro_batch"), max(1, batch // base.data)
+    if not is_transformer(shape):
+        return (stated or row.count("batch_per_gpu") or max(1, batch // base.gpus),)
+    if stated is not None:
+        return (stated,)
+    if row.count("global_batch") is None and row.count("batch_per_dp") is None:
+        return (1,)
+    open_.append("micro_batch")
+    return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
+
+
+def _workload(shape: ModelShape, precision: str, optimizer: str, batch: int, sequence: int) -> Workload:
+    count = count_parameters(shape, sequence)
+    kind, unit = {
+        "cnn": ("vision", "image"),
+        "vision_transformer": ("vision", "image"),
+        "recommendation": ("recommendation", "sample"),
+    }.get(shape.kind, ("pretraining", "token"))
+    flops = count.flops_per_token * (vision_tokens(shape) if shape.kind == "vision_transformer" else 1)
+    return Workload(
+        kind, shape, count, precision, optimizer, unit, 0.0, batch, sequence, count.total, flops, None, None, quantity(0, "GB"), "text"
+    )  # fmt: skip
+
+
+def _recomputes(row: RunRow, shape: ModelShape, unfused: bool, open_: list[str]) -> tuple[str, ...]:
+    """Return what can have been recomputed: as stated; else anything, and before FlashAttention everything."""
+    stated = row.text("recompute").lower()
+    known = next((each for each in ("none", "selective", "full") if stated.startswith(each)), None)
+    if known is not None:
+        return (known,)
+    if not is_transformer(shape):
+        return ("none",)
+    open_.append("recompute")
+    return ("full",) if unfused else ("none", "selective", "full")
+
+
+def _plans(
+    row: RunRow,
+    base: Plan,
+    shape: ModelShape,
+    batch: int,
+    sizes: tuple[int, ...],
+    hardware: Hardware | None,
+    unfused: bool,
+    open_: list[str],
+) -> tuple[Plan, ...]:
+    recomputes = _recomputes(row, shape, unfused, open_)
+    stage, sharding = row.count("zero_stage"), row.text("sharding").upper()
+    if stage is None:
+        stage = 3 if sharding in ("FSDP", "HSDP") else None
+    stages = (stage,) if stage is not None else (0, 1) if base.data * base.context > 1 and is_transformer(shape) else (0,)
+    if len(stages) > 1:
+        open_.append("zero_stage")
+    sequence_parallel = row.values.get("sequence_parallel")
+    together = bool(sequence_parallel) if sequence_parallel is not None else not unfused
+    group = min(SHARD_GROUP_OF_HSDP, base.data * base.context) if sharding == "HSDP" else 0
+    made = []
+    for size in sizes:
+        for virtual in _interleavings(row, base, shape, max(1, batch // (base.data * size)), hardware, open_):
+            for recompute, zero in product(recomputes, stages):
+                made.append(_with(base, size, virtual, recompute, zero, together, group))
+    return tuple(made)
+
+
+def _with(base: Plan, size: int, virtual: int, recompute: str, zero: int, together: bool, group: int) -> Plan:
+    return Plan(
+        tensor=base.tensor, pipeline=base.pipeline, virtual_stages=virtual, context=base.context, expert=base.expert,
+        expert_tensor=base.expert_tensor, data=base.data, zero_stage=zero, micro_batch=size, recompute=recompute,
+        sequence_parallel=together, shard_group=group,
+    )  # fmt: skip
+
+
+def _interleavings(
+    row: RunRow, base: Plan, shape: ModelShape, micro_batches: int, hardware: Hardware | None, open_: list[str]
+) -> tuple[int, ...]:
+    stated = row.count("vpp")
+    if stated is not None or base.pipeline == 1:
+        return (stated if stated is not None and base.pipeline > 1 else 1,)
+    if hardware is None or hardware.architecture not in INTERLEAVING_ARCHITECTURES:
+        return (1,)
+    if "vpp" not in open_:
+        open_.append("vpp")
+    return virtual_stages(shape.layers, base.pipeline, micro_batches, exhaustive=False)
+
+
+def _options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
+    """Return how the software of the run uses memory, as far as the row tells."""
+    stated = row.text("recompute").lower()
+    modules = tuple(SELECTIVE_MODULES[each.strip()] for each in stated.partition(":")[2].split(",") if each.strip() in SELECTIVE_MODULES)
+    dropout = unfused and not shape.gated_ffn
+    if unfused:
+        activations = ActivationOptions(quadratic_attention=True, dropout=dropout, selective=modules or ("core_attention",))
+    else:
+        activations = ActivationOptions(selective=modules) if modules else ActivationOptions()
+    compiled = row.values.get("compile")
+    loss = None if compiled is None else COMPILED_LOSS_BYTES if compiled else EAGER_LOSS_BYTES
+    return MemoryOptions(activations=activations, loss_head_bytes=loss)
