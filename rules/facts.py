@@ -7,7 +7,6 @@ module declares its fields in a table `FACTS: tuple[FactField, ...]`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number

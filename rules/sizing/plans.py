@@ -148,9 +148,11 @@ def _choose(question: _Question) -> PlanChoice | None:
 
 
 def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Answers) -> float | None:
-    """Return the seconds of a step under the fastest plan, or None where none can run: the quick form for comparing many sizes."""
+    """Return the seconds of a step under the fastest plan that is expected to fit, or None: the quick form for comparing many sizes."""
     result = search(workload, hardware, gpus, answers)
-    return result.found[0].seconds if result.found else None
+    if not result.found or result.found[0].memory[1] > hardware.memory_bytes:
+        return None
+    return result.found[0].seconds
 
 
 def _rated(question: _Question, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:

@@ -1,0 +1,77 @@
+"""Which sizes are proposed: the model must be expected to fit, desktop systems make no clusters, racks come whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import consider
+from rules.answers import Answers
+from rules.proposals import ladder
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def considered(catalog, **answers):
+    return consider(Answers.of({key.replace("__", "."): value for key, value in answers.items()}), catalog, strict=True)
+
+
+def test_a_size_by_deadline_is_expected_to_fit(catalog):
+    """Full tuning of 405B needs about 18 bytes per parameter; a size whose expected peak exceeds the card is no size."""
+    found = considered(
+        catalog, model__preset="llama-3.1-405b", workload__kind="fine_tuning_full", training__tokens="1B", training__global_batch=128,
+        training__sequence_length=8192, scale__deadline="14 days",
+    )  # fmt: skip
+    peaks = [(each.candidate.id, each.candidate.choice.memory) for each in found.judged]
+    assert peaks
+    assert [id_ for id_, memory in peaks if memory.expected > memory.capacity] == []
+
+
+def test_desktop_systems_are_no_cluster_unasked(catalog):
+    found = considered(catalog, model__preset="llama-3.1-405b", scale__mode="fixed", scale__gpus=1024)
+    assert not any(each.candidate.node.desktop for each in found.judged)
+    reasons = {each.candidate: each.because for each in found.rejected}
+    assert "desktop" in reasons["nvidia-dgx-spark"]
+
+
+def test_a_named_desktop_system_is_taken(catalog):
+    found = considered(
+        catalog, model__preset="llama-3.1-8b", workload__kind="fine_tuning_lora", scale__mode="fixed", scale__nodes=2,
+        preferences__nodes=["nvidia-dgx-spark"],
+    )  # fmt: skip
+    assert [each.candidate.node.id for each in found.judged] == ["nvidia-dgx-spark"]
+
+
+def test_racks_come_whole(catalog):
+    """An NVL72 rack has 18 trays: it is no answer to "one node", and 64 nodes are four racks."""
+    one = considered(catalog, model__preset="llama-3.1-8b", scale__mode="fixed", scale__nodes=1, facility__cooling=["air", "liquid"])
+    assert not any(each.candidate.node.is_rack for each in one.judged)
+    many = considered(
+        catalog, model__preset="llama-3.1-70b", scale__mode="fixed", scale__nodes=64, facility__cooling=["air", "liquid"],
+        preferences__nodes=["nvidia-gb200-nvl72"],
+    )  # fmt: skip
+    assert [(each.candidate.units, each.candidate.nodes, each.candidate.gpus) for each in many.judged] == [(4, 72, 288)]
+
+
+def test_unknown_prices_are_ranked_apart_and_never_dropped(catalog):
+    found = considered(catalog, model__preset="llama-3.1-70b", scale__mode="fixed", scale__nodes=16)
+    apart = [each.apart for each in found.ranking.good]
+    assert apart == sorted(apart)
+    assert any(apart)
+    assert not apart[0]
+
+
+def test_a_higher_budget_never_makes_a_good_design_bad(catalog):
+    """Monotone: what fits for four million fits for eight."""
+    common = {"model__preset": "llama-3.1-70b", "scale__mode": "fixed", "scale__nodes": 8}
+    less = {each.candidate.id for each in considered(catalog, budget__purchase="4M USD", **common).ranking.good}
+    more = {each.candidate.id for each in considered(catalog, budget__purchase="8M USD", **common).ranking.good}
+    assert less
+    assert less <= more
+
+
+def test_the_ladder_holds_smooth_counts():
+    assert ladder(20) == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20)
