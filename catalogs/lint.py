@@ -25,6 +25,10 @@ SHELVES = (*PRODUCT_SHELVES, "software", "models", "prices", "facts", "collectiv
 ONE_PER_FILE = (*PRODUCT_SHELVES, "models")
 LINK_SPEEDS_GBIT = frozenset({1, 10, 25, 40, 50, 100, 200, 400, 800, 1600})
 PCIE_GENERATIONS = frozenset({3, 4, 5, 6})
+SLOT_GBIT = {3: 126.0, 4: 252.0, 5: 504.0, 6: 968.0}
+"""Raw rate of an x16 slot by PCIe generation; a Gen5 port reports 504.1 Gb/s to the kernel (imbue-ai cluster-health)."""
+MOST_SLOTS = 2
+"""An adapter takes at most two x16 connections (Socket Direct, ConnectX-8)."""
 NODE_POWER_PER_GPU_POWER = (0.6, 2.5)
 RATIO_TOLERANCE = 0.1
 LOWEST_SUSTAINED_SHARE = 0.45
@@ -303,6 +307,15 @@ def speeds_are_standard(catalog: _Readable) -> Iterator[Problem]:
                 yield Problem(f"{shelf}/{record.id}", key, f"PCIe generation {value.value!r} does not exist", "write 3, 4, 5 or 6")
 
 
+def adapters_fit_their_slots(catalog: _Readable) -> Iterator[Problem]:
+    """An adapter is no faster than two slots of its PCIe generation: bytes taken for bits would be eight times too fast."""
+    for _, nic in catalog.records("nics"):
+        slot = SLOT_GBIT.get(int(nic.pcie_generation.to(""))) if nic.pcie_generation is not None else None
+        if slot is not None and nic.speed.to("Gb/s") > MOST_SLOTS * slot:
+            message = f"{nic.speed.value} is more than {MOST_SLOTS} x16 slots of {slot:g} Gb/s carry"
+            yield Problem(f"nics/{nic.id}", "speed", message, "check bits and bytes: 200 Gb/s is 25 GB/s")
+
+
 def unverified_marks_agree(catalog: _Readable) -> Iterator[Problem]:
     """A field that its record lists as unverified is marked at its value too."""
     for name, record in catalog.records(*PRODUCT_SHELVES):
@@ -361,6 +374,7 @@ CHECKS: dict[str, Callable[[_Readable], Iterator[Problem]]] = {
         values_are_plausible,
         node_power_fits_gpus,
         speeds_are_standard,
+        adapters_fit_their_slots,
         unverified_marks_agree,
         facts_are_quantities,
         throughput_is_one_way,

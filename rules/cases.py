@@ -75,28 +75,23 @@ def run_case(case: Mapping[str, Any], catalog: Catalog) -> CaseResult:
     check_case(case)
     rule = all_rules()[case["rule"]]
     if "facts" in case:
-        found, judged = _alone(rule, case["facts"]), 1
-    else:
-        considered = consider(Answers.of(case["answers"]), catalog, strict=True)
-        found, judged = _findings(considered, rule.id, chosen_only=case.get("candidate") == "chosen"), len(considered.judged)
-    return _verdict(case, found, judged)
+        return _verdict(case, _alone(rule, case["facts"]), 1)
+    considered = consider(Answers.of(case["answers"]), catalog, strict=True)
+    found = _findings(considered, rule.id, chosen_only=case.get("candidate") == "chosen")
+    return _verdict(case, [each.numbers for each in found], len(considered.judged))
 
 
-def _verdict(case: Mapping[str, Any], found: Sequence[Finding | Mapping[str, str]], judged: int) -> CaseResult:
+def _verdict(case: Mapping[str, Any], found: Sequence[Mapping[str, str]], judged: int) -> CaseResult:
     rule, name = case["rule"], str(case.get("name", ""))
     if judged == 0:
         return CaseResult(rule, name, False, "no candidate was judged, so the rule was never asked")
     if case["fires"] != bool(found):
         return CaseResult(rule, name, False, "fired, but should stay silent" if found else "stayed silent, but should fire")
     for key, bound in case.get("values", {}).items():
-        shown = [_numbers(each).get(key) for each in found]
+        shown = [numbers.get(key) for numbers in found]
         if not any(text is not None and _within(key, text, str(bound)) for text in shown):
             return CaseResult(rule, name, False, f"{key} is {', '.join(str(text) for text in shown)}, expected {bound}")
     return CaseResult(rule, name, True, "")
-
-
-def _numbers(found: Finding | Mapping[str, str]) -> Mapping[str, str]:
-    return found if isinstance(found, dict) else found.numbers  # type: ignore[union-attr]
 
 
 def _findings(considered: Considered, rule: str, *, chosen_only: bool) -> list[Finding]:

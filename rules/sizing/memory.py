@@ -37,7 +37,7 @@ from rules.sizing.training_bytes import element_bytes, state_bytes
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pint import Quantity
+    from catalogs.quantities import Quantity
 
 FUSED_LOSS_BYTES = 4.0
 """Bytes per token and vocabulary entry on the last stage with a fused loss: logits and their gradient in 16 bits [Megatron Core,

@@ -12,9 +12,8 @@ from rules.sizing.memory import MemoryModel
 from rules.sizing.results import Plan
 
 if TYPE_CHECKING:
-    from pint import Quantity
-
     from catalogs import Catalog
+    from catalogs.quantities import Quantity
     from catalogs.schema import Gpu
     from rules.sizing.results import Workload
 

@@ -34,8 +34,7 @@ from rules.sizing.step import StepModel, estimate_step, is_transformer, step_mod
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pint import Quantity
-
+    from catalogs.quantities import Quantity
     from rules.answers import Answers
     from rules.sizing.hardware import Hardware
 

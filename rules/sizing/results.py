@@ -13,7 +13,7 @@ from catalogs.schema import Kind
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pint import Quantity
+    from catalogs.quantities import Quantity
 
 
 @dataclass(frozen=True)

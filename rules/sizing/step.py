@@ -33,6 +33,9 @@ OPTIMIZER_BYTES = 32.0
 """Bytes per parameter that an AdamW step reads and writes: master weights, two moments, gradient, 16-bit copy (counted)."""
 OFFLOADED_BYTES = 16.0
 """Bytes per parameter over PCIe per step with the optimizer on the host: 32-bit gradients down, 16-bit weights up, twice [ZeRO-Offload]."""
+WITHOUT_FUSED_ATTENTION = ("Volta",)
+"""Architectures on which FlashAttention does not run, so that attention scores go through memory [Dao-AILab/flash-attention README:
+Ampere and later]. A 126M GPT on one V100S takes 0.7 s a step so [aliyun/SimAI issue 166]; fused attention would halve it."""
 STRAGGLER_FROM, STRAGGLER_PER_DOUBLING = 256, 0.005
 """Jitter grows with the job: half a percent per doubling beyond 256 GPUs; between what weak scaling shows in NVIDIA's recipes
 (64 to 2,048 H100: none to 3 %) and in Llama 3 (43, 41, 38 % MFU) [dgxc-benchmarking; arXiv:2407.21783 table 4]. A proposal."""
@@ -288,7 +291,8 @@ def _model(
 def step_model(workload: Workload, hardware: Hardware, *, unfused_attention: bool = False) -> StepModel:
     """Return the step model of a transformer workload on a hardware, kept between calls; raises ValueError for other models.
 
-    `unfused_attention` describes training code from before FlashAttention, for the validation on published runs of 2021 and 2022.
+    `unfused_attention` describes training code from before FlashAttention, for the validation on published runs of 2021 and 2022;
+    GPUs on which FlashAttention does not run are taken so in any case.
     """
     if not is_transformer(workload.model):
         raise ValueError(f"{workload.model.name} has no transformer layers; use rules.sizing.throughput")
@@ -301,7 +305,7 @@ def step_model(workload: Workload, hardware: Hardware, *, unfused_attention: boo
         workload.sequence_length,
         workload.global_batch,
         trained,
-        unfused_attention,
+        unfused_attention or hardware.architecture in WITHOUT_FUSED_ATTENTION,
     )
 
 

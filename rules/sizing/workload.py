@@ -19,9 +19,8 @@ from rules.sizing.results import ModelShape, ParameterCount, Workload
 from rules.sizing.training_bytes import FP32_BYTES, embedding_factor, state_bytes
 
 if TYPE_CHECKING:
-    from pint import Quantity
-
     from catalogs import Catalog
+    from catalogs.quantities import Quantity
     from rules.answers import Answers
 
 ADAPTER_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")

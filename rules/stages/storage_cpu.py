@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, quantity
 from rules.facts import FactField
@@ -28,8 +28,7 @@ from rules.sizing.storage import (
 )
 
 if TYPE_CHECKING:
-    from pint import Quantity
-
+    from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
     from rules.sizing.results import HostDesign
@@ -212,7 +211,7 @@ def _storage_design(sized: Assessed) -> StorageDesign:
     if sized.kind in ("object_store", "both"):
         notes.append("the catalog has no object store with published rates; its product is open")
 
-    def rate(value: float | None) -> Quantity[Any] | None:
+    def rate(value: float | None) -> Quantity | None:
         return None if value is None else quantity(value / GB, "GB/s")
 
     return StorageDesign(

@@ -28,8 +28,7 @@ from rules.sizing.software import precision_hardware
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from pint import Quantity
-
+    from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.sizing.results import MemoryEstimate, Workload
 

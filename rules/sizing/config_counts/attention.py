@@ -42,7 +42,9 @@ def key_value_heads(decoder: Decoder, heads: int) -> int:
     if heads % groups:
         if not stated:
             return heads
-        raise ConfigError(f"{reader.path}num_key_value_heads: {heads} heads cannot share {groups} key-value heads; expected a divisor of them")
+        raise ConfigError(
+            f"{reader.path}num_key_value_heads: {heads} heads cannot share {groups} key-value heads; expected a divisor of them"
+        )
     return groups
 
 
@@ -98,7 +100,7 @@ def _indexer(decoder: Decoder, layer: Layer, tally: Tally) -> int:
     reader = decoder.reader
     limit = reader.count("index_topk")
     kinds = reader.sequence("indexer_types")
-    if kinds is not None and layer.index < len(kinds) and kinds[layer.index] == "shared":
+    if kinds is not None and not layer.own_index and layer.index < len(kinds) and kinds[layer.index] == "shared":
         return limit
     heads, width = reader.count("index_n_heads"), reader.count("index_head_dim")
     query_rank = reader.count("q_lora_rank")

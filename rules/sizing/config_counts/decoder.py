@@ -102,7 +102,7 @@ def count_prediction(decoder: Decoder) -> int:
             attention = kind in ("attention", "full_attention")
             count_layer(decoder, Layer(last.index, ("attention",) if attention else (), "none" if attention else "experts"), tally)
     else:
-        count_layer(decoder, replace(last, mixers=("attention",), window=0, ratio=0), tally)
+        count_layer(decoder, replace(last, mixers=("attention",), window=0, ratio=0, own_index=True), tally)
     joined = 2 * hidden * hidden
     tally.add("norms", 3 * decoder.norm)
     if decoder.family.extras == "hyper_connections":

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rules.sizing.config_counts.attention import ATTENTION
+from rules.sizing.config_counts.attention import ATTENTION, head_width
 from rules.sizing.config_counts.feed_forward import block
 from rules.sizing.config_counts.reader import VOCABULARY
 from rules.sizing.config_counts.tally import Tally
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 HYPER_SCALES = 3
 """Learned scales of one hyper-connection: what is read, written and mixed [transformers, DeepseekV4HyperConnection]."""
+IMAGE_ROWS = 8
+"""Rows of the embedding beyond the vocabulary in Llama 3.2 Vision [transformers, MllamaTextModel]."""
 ALTERNATIVES = 4
 """Copies of the residual stream in Gemma 3n where the file does not say [transformers, Gemma3nTextConfig.altup_num_inputs]."""
 
@@ -77,7 +79,10 @@ def _apertus(decoder: Decoder, tally: Tally) -> None:
 
 def _diffllama(decoder: Decoder, tally: Tally) -> None:
     """Four vectors per layer weigh the two attention maps that are subtracted."""
-    tally.add("other", 4 * decoder.reader.count("head_dim", default=decoder.hidden // decoder.reader.count("num_attention_heads")) * len(decoder.layers))
+    tally.add(
+        "other",
+        4 * decoder.reader.count("head_dim", default=decoder.hidden // decoder.reader.count("num_attention_heads")) * len(decoder.layers),
+    )
 
 
 def _muse_spark(decoder: Decoder, tally: Tally) -> None:
@@ -93,6 +98,14 @@ def _longcat(decoder: Decoder, tally: Tally) -> None:
         tally.add("dense_ffn", 2 * block(decoder.hidden, width, True))
 
 
+def _cross_attention(decoder: Decoder, tally: Tally) -> None:
+    """Layers that attend to the image have norms of queries and keys and two gates; the embedding has rows for image tokens."""
+    reader = decoder.reader
+    crossed = len(reader.sequence("cross_attention_layers") or ())
+    tally.add("norms", crossed * (2 * head_width(decoder) + 2))
+    tally.look_up("embedding", IMAGE_ROWS * decoder.hidden)
+
+
 def _shared_everywhere(decoder: Decoder, tally: Tally) -> None:
     """The shared block of Granite 4 stands in every layer, also where there are no experts."""
     width = decoder.reader.count("shared_intermediate_size")
@@ -102,4 +115,5 @@ def _shared_everywhere(decoder: Decoder, tally: Tally) -> None:
 EXTRAS: dict[str, Callable[[Decoder, Tally], None]] = {
     "opt": _opt, "gemma4": _gemma4, "gemma3n": _gemma3n, "hyper_connections": _hyper_connections, "apertus": _apertus,
     "diffllama": _diffllama, "muse_spark": _muse_spark, "longcat": _longcat, "shared_everywhere": _shared_everywhere,
+    "cross_attention": _cross_attention,
 }  # fmt: skip

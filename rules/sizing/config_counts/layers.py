@@ -24,7 +24,9 @@ QWEN_FULL_INTERVAL = 4
 @dataclass(frozen=True)
 class Layer:
     """One layer: `mixers` (attention, or what linear_attention is in the family), the feed-forward (dense, experts or none), how
-    far attention sees (`window`, `chunk`, tokens, 0 for everything), and the compression of keys in DeepSeek-V4 (0 for none)."""
+    far attention sees (`window`, `chunk`, tokens, 0 for everything), the compression of keys in DeepSeek-V4 (0 for none), and whether
+    it brings its own sparse index, whatever the file says of the layer at its place.
+    """
 
     index: int
     mixers: tuple[str, ...] = ("attention",)
@@ -32,6 +34,7 @@ class Layer:
     window: int = 0
     chunk: int = 0
     ratio: int = 0
+    own_index: bool = False
 
 
 def expert_layers(reader: Reader, layers: int) -> list[bool]:
@@ -131,7 +134,9 @@ def _nemotron_h(reader: Reader, family: Family, layers: int) -> list[Layer]:
     if not kinds:
         raise ConfigError(f"{reader.path}hybrid_override_pattern: missing; expected one letter per layer, such as 'M-M*-'")
     if reader.stated("num_hidden_layers") and len(kinds) != layers:
-        raise ConfigError(f"{reader.path}hybrid_override_pattern: has {len(kinds)} layers, num_hidden_layers says {layers}; make them agree")
+        raise ConfigError(
+            f"{reader.path}hybrid_override_pattern: has {len(kinds)} layers, num_hidden_layers says {layers}; make them agree"
+        )
     made = []
     for index, kind in enumerate(kinds):
         if kind in ("mamba", "linear_attention"):

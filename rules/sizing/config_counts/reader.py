@@ -7,10 +7,18 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-HIDDEN = ("hidden_size", "n_embd", "d_model", "dim", "embed_dim")
+HIDDEN = ("hidden_size", "n_embd", "n_embed", "d_model", "dim", "embed_dim")
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "depth")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads")
-KEY_VALUE_HEADS = ("num_key_value_heads", "num_kv_heads", "n_head_kv", "multi_query_group_num", "num_query_groups", "kv_n_heads", "n_kv_heads")
+KEY_VALUE_HEADS = (
+    "num_key_value_heads",
+    "num_kv_heads",
+    "n_head_kv",
+    "multi_query_group_num",
+    "num_query_groups",
+    "kv_n_heads",
+    "n_kv_heads",
+)
 FEED_FORWARD = ("intermediate_size", "ffn_dim", "n_inner", "ffn_hidden_size", "d_ff", "hidden_dim")
 VOCABULARY = ("vocab_size", "padded_vocab_size")
 HEAD_DIM = ("head_dim", "attention_head_dim", "kv_channels", "d_kv")

@@ -12,7 +12,8 @@ CAUSAL_SHARE = 0.5
 class Tally:
     """Parameters by part. `look_ups` are rows fetched, not multiplied; `idle` are routed experts that a token does not visit;
     `apart` belongs to other inputs than text tokens (vision and audio towers); `operations` are forward operations per token
-    without weights (attention scores, state updates)."""
+    without weights (attention scores, state updates).
+    """
 
     parts: dict[str, int] = field(default_factory=dict)
     look_ups: int = 0
