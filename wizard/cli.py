@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
     "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
     "fabric": ("wizard.commands.fabric", "switches, links, cages and modules of given fabrics"),
+    "params": ("wizard.commands.params", "parameters, FLOPs and memory of a model from its config.json"),
     "catalog": ("wizard.commands.catalog", "list, show or check products, models and prices"),
     "rules": ("wizard.commands.rules", "list, show or test the rules"),
 }
