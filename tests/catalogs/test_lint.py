@@ -153,6 +153,11 @@ BROKEN = {
     "a heavy switch": ("values_are_plausible", {"switches/good-switch.toml": switch(weight=value("2350 kg"))}, "outside 2 to 150 kg"),
     "a node below its GPUs": ("node_power_fits_gpus", {"nodes/good-node.toml": node(power={"maximum": value("1.02 kW")})}, "0.18 times"),
     "gigabytes for gigabits": ("speeds_are_standard", {"nics/good-nic.toml": nic(speed=value("400 GB/s"))}, "not a link speed"),
+    "200 gigabytes for gigabits": (
+        "adapters_fit_their_slots",
+        {"nics/good-nic.toml": nic(speed=value("200 GB/s"))},
+        "more than 2 x16 slots",
+    ),
     "PCIe 7": ("speeds_are_standard", {"nics/good-nic.toml": nic(pcie_generation=value(7))}, "PCIe generation 7"),
     "an unverified field that is not marked": ("unverified_marks_agree", {"nics/good-nic.toml": nic(unverified=["power"])}, "not marked"),
     "a range beside its value": (
