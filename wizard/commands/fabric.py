@@ -87,27 +87,22 @@ def _count(table: Mapping[str, Any], place: _Place) -> tuple[dict[str, Any], Fab
         raise place.fault(f"input: {error}") from None
     except FabricImpossible as error:
         return _row(table["id"], None, [f"cannot be built: {error.reason}", f"nearest that can be built: {error.nearest}"]), None, True
-    return _row(table["id"], counts, list(counts.notes)), counts, False
+    return _row(table["id"], counts), counts, False
 
 
-def _row(id_: str, counts: FabricCounts | None, notes: list[str]) -> dict[str, Any]:
+def _row(id_: str, counts: FabricCounts | None, notes: list[str] | None = None) -> dict[str, Any]:
     if counts is None:
         unknown = dict.fromkeys(("leaf", "spine", "core", "tiers"))
-        return {"id": id_, **unknown, "links": dict.fromkeys(LINKS), "manager_links": None, "cages": {}, "modules": {}, "notes": notes}
-    if counts.inter_switch_links:
-        notes = [*notes, f"{counts.inter_switch_links} links join the two switches of the pair"]
-    return {
-        "id": id_,
-        "leaf": counts.leaf,
-        "spine": counts.spine,
-        "core": counts.core,
-        "tiers": counts.tiers,
-        "links": {tier: counts.links[tier] for tier in LINKS},
-        "manager_links": counts.manager_links,
-        "cages": dict(counts.cages),
-        "modules": dict(counts.modules),
-        "notes": notes,
-    }
+        return {
+            "id": id_,
+            **unknown,
+            "links": dict.fromkeys(LINKS),
+            "manager_links": None,
+            "cages": {},
+            "modules": {},
+            "notes": notes or [],
+        }
+    return {"id": id_, **counts.row()}
 
 
 def _print_table(rows: Sequence[tuple[dict[str, Any], FabricCounts | None]]) -> None:

@@ -25,6 +25,8 @@ LIMITLESS_GIB = 1e9
 """Stands for a capacity that is not known: no estimate comes near, and the verdict that would follow is not used."""
 DIGITS = 6
 """Significant digits of what is printed; the estimates are far less exact."""
+WORTH_IT = 1.03
+"""Nobody interleaves, shards or recomputes for less than three percent: of plans so near the fastest, the simplest is taken (assumed)."""
 _FITS, _AT_RISK, _TOO_LARGE = range(3)
 
 
@@ -86,7 +88,10 @@ def _memory_kernel(key: _Key, options: MemoryOptions) -> MemoryModel:
 
 
 def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
-    """Return the plan to estimate: where the row leaves some of it open, the fastest that fits, else that which needs the least memory."""
+    """Return the plan to estimate: where the row leaves some of it open, the fastest that is expected to fit.
+
+    Where none is, the one that needs the least memory.
+    """
     if len(case.plans) == 1 or case.hardware is None:
         return case.plans[0]
     model: StepModel | None = None
@@ -95,11 +100,13 @@ def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
     capacity = case.hardware.memory_bytes
     rated = []
     for order, plan in enumerate(case.plans):
-        low, expected, high = kernel.peak_bytes(plan)
-        fit = _FITS if high <= capacity else _AT_RISK if low <= capacity else _TOO_LARGE
+        low, expected, _ = kernel.peak_bytes(plan)
+        fit = _FITS if expected <= capacity else _AT_RISK if low <= capacity else _TOO_LARGE
         rated.append(_Rated(fit, model.time(plan).total if model else 0.0, expected, order, plan))
     best = min(rated, key=lambda each: (each.fit, each.size if each.fit == _TOO_LARGE else each.seconds, each.order))
-    return best.plan
+    if best.fit == _TOO_LARGE:
+        return best.plan
+    return next(each.plan for each in rated if each.fit == best.fit and each.seconds <= WORTH_IT * best.seconds)
 
 
 def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
@@ -114,7 +121,7 @@ def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
     chosen = ", ".join(f"{key} {values[key]}" for key in case.open)
     if len(case.plans) == 1 or case.hardware is None:
         return [f"not stated: {chosen} is assumed"]
-    return [f"not stated: {chosen} is the fastest that fits"]
+    return [f"not stated: {chosen} is the fastest that is expected to fit, within {WORTH_IT - 1:.0%}"]
 
 
 def _memory(case: RunCase, plan: Plan, kernel: MemoryModel) -> MemoryEstimate | None:

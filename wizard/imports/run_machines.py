@@ -33,7 +33,8 @@ class Machines:
 
     def _server(self, gpu: Gpu) -> Node:
         """Return the server of the GPU's own vendor, else the first of others; of several the largest
-        scale-up domain, then one that states its adapters."""
+        scale-up domain, then one that states its adapters.
+        """
         found = [node for node in self.catalog.nodes if node.gpu == gpu.id]
         if found:
             return min(found, key=lambda node: (node.vendor != gpu.vendor, -node.scale_up_domain, not node.nics.compute, node.id))

@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from catalogs import Catalog
+    from catalogs.schema import ModelPreset
 
 BILLION = 1e9
 FP32_BYTES = 4
 GIB = 2**30
 COUNTED_WITHIN = 0.1
-"""A stated size and the size that the stated shape adds up to may differ by so much: names are rounded, and count embeddings differently."""
+"""A stated size and the size that the stated shape adds up to may differ by so much: names are rounded."""
 _WIDTHS = ("layers", "hidden", "heads", "vocab")
 _LATENT = ("q_lora_rank", "kv_lora_rank", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim")
 
@@ -42,13 +43,14 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
         missing = [key for key in _WIDTHS if key not in table]
         if not missing:
             return _transformer(name, table)
-    preset = catalog.models.get(name)
+    preset = catalog.models.get(name) or _only_one_beginning_with(name, catalog)
     if preset is not None:
         try:
             shape = shape_from_preset(preset)
         except ValueError as error:
             raise Unanswerable(str(error)) from error
-        return shape, ((f"shape of {preset.name} from the catalog",) if table is not None else ())
+        told = (f"shape of {preset.name} from the catalog",) if table is not None else ()
+        return _by_pattern(shape, preset.config, told)
     if table is not None:
         raise Unanswerable(f"models.{name} does not state {', '.join(missing)}: without its shape nothing can be estimated")
     near = difflib.get_close_matches(name, tables, n=1, cutoff=0.6) or [found for found in (catalog.models.nearest(name),) if found]
@@ -57,11 +59,34 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
     )
 
 
+def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, ...]) -> tuple[ModelShape, tuple[str, ...]]:
+    """Return a hybrid whose blocks are listed one by one as a model of whole layers, others as they are.
+
+    A block is a mixer (M state space, * attention) or a feed-forward (E experts, - dense); a mixer and a feed-forward make one layer
+    [NVIDIA Nemotron-H and Nemotron 3, hybrid_override_pattern]. State-space mixers are counted as attention whose window is the state.
+    """
+    pattern = str(config.get("hybrid_override_pattern", ""))
+    mixed, dense, attention = pattern.count("E"), pattern.count("-"), pattern.count("*")
+    if not mixed + dense:
+        return shape, notes
+    window = int(config.get("ssm_state_size", 0)) or shape.sliding_window
+    made = replace(shape, layers=mixed + dense, dense_layers=dense if mixed else 0, sliding_window=window)
+    made = replace(made, full_attention_layers=min(attention, made.layers), mtp_layers=0)
+    return made, (*notes, "state-space mixers are counted as attention over a window: a rough estimate")
+
+
+def _only_one_beginning_with(name: str, catalog: Catalog) -> ModelPreset | None:
+    """Return the preset whose id goes on with a size after `name`, where there is exactly one."""
+    found = [preset for preset in catalog.models if preset.id.startswith(f"{name}-")]
+    return found[0] if len(found) == 1 else None
+
+
 def _transformer(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple[str, ...]]:
     hidden, heads, experts = int(table["hidden"]), int(table["heads"]), int(table.get("experts", 0))
     expert_width = int(table.get("moe_ffn", table.get("ffn", 0)))
     if not expert_width or (experts and not table.get("topk")):
         raise Unanswerable(f"models.{name} does not state {'topk' if expert_width else 'ffn'}: without its shape nothing can be estimated")
+    ranks: dict[str, Any] = {key: int(table.get(key, 0)) for key in _LATENT}
     latent = table.get("attention") == "mla" or bool(table.get("kv_lora_rank"))
     keys = int(table.get("kv_heads", heads))
     notes: tuple[str, ...] = ()
@@ -82,7 +107,7 @@ def _transformer(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple
         gated_ffn=bool(table.get("glu", True)),
         tied_embeddings=bool(table.get("tied_embeddings", False)),
         attention="mla" if latent else "gqa" if keys < heads else "mha",
-        **({key: int(table.get(key, 0)) for key in _LATENT} if latent else {}),
+        **(ranks if latent else {}),
         experts=experts,
         experts_per_token=int(table.get("topk", 0)),
         expert_ffn_size=expert_width if experts else 0,
@@ -109,7 +134,7 @@ def _recommendation(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tu
     }
     assumed = {key: getattr(DLRM_SMALL, key) for key, value in stated.items() if not value}
     width = 2 if str(table.get("embedding_precision", "fp32")) in ("fp16", "bf16") else FP32_BYTES
-    shape = ModelShape(name, "recommendation", embedding_parameters=float(table["embedding_gib"]) * GIB / width, **(stated | assumed))  # type: ignore[arg-type]
+    shape = ModelShape(name, "recommendation", embedding_parameters=float(table["embedding_gib"]) * GIB / width, **(stated | assumed))
     note = ", ".join(f"{key.replace('_', ' ')} {value:,.9g}" for key, value in assumed.items())
     return shape, ((f"assumed as in the small DLRM on Criteo: {note}",) if assumed else ())
 

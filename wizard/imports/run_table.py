@@ -28,9 +28,10 @@ if TYPE_CHECKING:
     from wizard.imports.run_rows import RunRow
 
 PRECISIONS = {
-    "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32", "fp8": "fp8",
-    "amp_fp8": "fp8", "fp8-cs": "fp8", "fp8-ds": "fp8", "fp8-delayed": "fp8", "fp8-current": "fp8", "fp8-tensorwise": "fp8",
-    "fp8-rowwise": "fp8", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8", "nvfp4": "nvfp4", "fp4": "nvfp4",
+    "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32",
+    "fp8": "fp8", "amp_fp8": "fp8", "fp8-cs": "fp8", "fp8-ds": "fp8", "fp8-delayed": "fp8", "fp8-current": "fp8",
+    "fp8-tensorwise": "fp8", "fp8-rowwise": "fp8", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8",
+    "nvfp4": "nvfp4", "fp4": "nvfp4",
 }  # fmt: skip
 """Precisions and FP8 recipes as tables print them, by the one whose rate and bytes they have: scaling by blocks costs what MXFP8 does
 [Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]."""
@@ -40,8 +41,9 @@ SELECTIVE_MODULES = {"layernorm": "norm", "norm": "norm", "moe_act": "activation
 """Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
 UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
 """Training in FP16 on these GPUs is code from before FlashAttention [arXiv:2205.14135, May 2022], which came with BF16 training."""
-INTERLEAVING_ARCHITECTURES = ("Hopper", "Blackwell", "Blackwell Ultra", "Rubin")
-"""Recipes for these GPUs interleave their pipeline stages where layers and batch allow it [Megatron Bridge and NeMo recipes]."""
+OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
+"""Recipes for later GPUs use sequence parallelism and interleave pipeline stages unless they say otherwise [NeMo and Megatron Bridge
+recipes]; in code of the time of these both were options that were off by default [Megatron-LM arguments]."""
 EAGER_LOSS_BYTES, COMPILED_LOSS_BYTES = 14.0, 10.0
 """Bytes per token and vocabulary entry of PyTorch's cross entropy, eager and compiled: log-softmax kept or not (counted)."""
 SHARD_GROUP_OF_HSDP = 8
@@ -50,7 +52,6 @@ STAGES_OF_BATCH = 4
 """Micro-batches per pipeline stage where the batch is not stated: enough to fill the pipeline; the rate hardly depends on more."""
 IMAGES_PER_GPU = 256
 """Images per GPU and step where a table of throughputs states none [NVIDIA DeepLearningExamples ConvNets, ResNet-50]."""
-_STATED_SIZES = ("micro_batch", "global_batch")
 
 
 @dataclass(frozen=True)
@@ -240,14 +241,13 @@ def _plans(
     open_: list[str],
 ) -> tuple[Plan, ...]:
     recomputes = _recomputes(row, shape, unfused, open_)
-    stage, sharding = row.count("zero_stage"), row.text("sharding").upper()
-    if stage is None:
-        stage = 3 if sharding in ("FSDP", "HSDP") else None
+    sharding = row.text("sharding").upper()
+    stage = _zero_stage(row, base)
     stages = (stage,) if stage is not None else (0, 1) if base.data * base.context > 1 and is_transformer(shape) else (0,)
     if len(stages) > 1:
         open_.append("zero_stage")
     sequence_parallel = row.values.get("sequence_parallel")
-    together = bool(sequence_parallel) if sequence_parallel is not None else not unfused
+    together = bool(sequence_parallel) if sequence_parallel is not None else _is_recent(hardware)
     group = min(SHARD_GROUP_OF_HSDP, base.data * base.context) if sharding == "HSDP" else 0
     made = []
     for size in sizes:
@@ -255,6 +255,16 @@ def _plans(
             for recompute, zero in product(recomputes, stages):
                 made.append(_with(base, size, virtual, recompute, zero, together, group))
     return tuple(made)
+
+
+def _zero_stage(row: RunRow, base: Plan) -> int | None:
+    """Return the stated ZeRO stage. Without a pipeline, compiled or eager PyTorch code (`compile`) shards parameters after the forward
+    pass again, the default of fully_shard [PyTorch FSDP2, reshard_after_forward], so that stage 2 there is stage 3.
+    """
+    stage = row.count("zero_stage")
+    if stage is None and row.text("sharding").upper() in ("FSDP", "HSDP"):
+        return 3
+    return 3 if stage == 2 and "compile" in row.values and base.pipeline == 1 else stage
 
 
 def _with(base: Plan, size: int, virtual: int, recompute: str, zero: int, together: bool, group: int) -> Plan:
@@ -265,13 +275,17 @@ def _with(base: Plan, size: int, virtual: int, recompute: str, zero: int, togeth
     )  # fmt: skip
 
 
+def _is_recent(hardware: Hardware | None) -> bool:
+    return hardware is None or hardware.architecture not in OLD_ARCHITECTURES
+
+
 def _interleavings(
     row: RunRow, base: Plan, shape: ModelShape, micro_batches: int, hardware: Hardware | None, open_: list[str]
 ) -> tuple[int, ...]:
     stated = row.count("vpp")
     if stated is not None or base.pipeline == 1:
         return (stated if stated is not None and base.pipeline > 1 else 1,)
-    if hardware is None or hardware.architecture not in INTERLEAVING_ARCHITECTURES:
+    if not _is_recent(hardware):
         return (1,)
     if "vpp" not in open_:
         open_.append("vpp")
