@@ -28,7 +28,7 @@ STAGE_NAMES = {
     Stage.RELIABILITY: "Reliability",
     Stage.MONEY: "Money",
 }
-GAP = "   "
+GAP = "  "
 
 
 def count_texts(design: Design) -> list[tuple[str, str]]:
@@ -40,6 +40,10 @@ def count_texts(design: Design) -> list[tuple[str, str]]:
         ("question", "question", len(design.of_kind(Kind.QUESTION)), ""),
     )
     shown = [(f"{sign(mark)} {number} {word}{'' if number == 1 else 's'}", style if number else "") for mark, word, number, style in rows]
+    if design.failures:
+        shown.append(
+            (f"{sign('conflict')} {len(design.failures)} rule{'s' if len(design.failures) > 1 else ''} failed", "bold $text-error")
+        )
     return shown if design.conflicts else [(f"{sign('holds')} no conflict", "$text-success"), *shown[1:]]
 
 
@@ -47,8 +51,7 @@ def live_lines(work: Work) -> list[Content]:
     """Return the three lines of the live strip."""
     design = work.design
     if design is None:
-        text = work.error or "reading the catalog …"
-        return [Content.assemble((sign("conflict") + " " if work.error else "", "$text-error"), text), Content(""), Content("")]
+        return [Content("there is no design yet" if work.error else "reading the catalog …"), Content(""), Content("")]
     if design.figures is None:
         head = Content.assemble((f"{sign('conflict')} no design: nothing that the answers allow can be sized", "bold $text-error"))
         return [head, Content(""), _counts(work, design)]
@@ -60,7 +63,7 @@ def live_lines(work: Work) -> list[Content]:
 def _counts(work: Work, design: Design) -> Content:
     tail: list[str | tuple[str, str]] = []
     if work.error:
-        tail = [GAP, (f"{sign('conflict')} {work.error}", "bold $text-error")]
+        tail = [GAP, (f"{sign('conflict')} not up to date", "bold $text-error")]
     elif not work.current:
         tail = [GAP, ("working …", "italic $foreground-muted")]
     return Content.assemble(*_spaced(count_texts(design)), *tail)
@@ -109,14 +112,19 @@ def _limited(shown: str, value: float, limit: float | None, joint: str, limit_te
     if limit is None:
         return shown, ""
     passed = value > limit * (1 + 1e-9)
+    unit = shown.rpartition(" ")[2]
+    if limit_text.endswith(f" {unit}"):
+        shown = shown.removesuffix(f" {unit}")
     return f"{shown} {joint} {limit_text}" + (f" {sign('conflict')}" if passed else ""), "bold $text-error" if passed else ""
 
 
-def conflict_lines(design: Design) -> list[Content]:
-    """Return the first conflict and what would solve it; empty where there is none."""
-    if not design.conflicts:
+def conflict_lines(work: Work) -> list[Content]:
+    """Return what must be seen: why there is no new design, or the first conflict and what would solve it; empty for neither."""
+    if work.error:
+        return [Content.assemble((f"{sign('conflict')} {work.error}", "bold $text-error"))]
+    if work.design is None or not work.design.conflicts:
         return []
-    first, more = design.conflicts[0], len(design.conflicts) - 1
+    first, more = work.design.conflicts[0], len(work.design.conflicts) - 1
     also = f"   (+{more} more: F4)" if more else ""
     lines = [Content.assemble((f"{sign('conflict')} CONFLICT  ", "bold $text-error"), first.because, (also, "$foreground-muted"))]
     fixes = f" {sign('separator')} ".join(remedy.text for remedy in first.remedies) or first.ask

@@ -88,21 +88,20 @@ def behind_text(row: Row, catalog: Catalog | None) -> Content:
     """Return what stands behind a line: the sentence, the numbers, then the rule with its guidance and sources."""
     lines = list(row.behind)
     if row.rule:
-        lines += ["", *_rule(row.rule, catalog)]  # type: ignore[list-item]
-    return Content("\n").join(each if isinstance(each, Content) else Content(each) for each in lines)
+        lines += [Content(""), *_rule(row, catalog)]
+    return Content("\n").join(lines)
 
 
-def _rule(id_: str, catalog: Catalog | None) -> Iterable[Content]:
+def _rule(row: Row, catalog: Catalog | None) -> Iterable[Content]:
     from rules.cases import all_rules
     from rules.guidance.statements import STATEMENTS
 
-    rule = all_rules().get(id_)
-    yield Content.assemble(("Rule: ", "bold"), id_)
-    if rule is None:
-        return
-    for statement in rule.guidance:
+    rule = all_rules().get(row.rule)
+    yield Content.assemble(("Rule: ", "bold"), row.rule)
+    for statement in row.guidance or (rule.guidance if rule is not None else ()):
         yield Content.assemble((f"  {statement}  ", "$text-accent"), STATEMENTS.get(statement, ""))
-    yield from _sources(rule, catalog)
+    if rule is not None:
+        yield from _sources(rule, catalog)
 
 
 def _sources(rule: Rule, catalog: Catalog | None) -> Iterable[Content]:

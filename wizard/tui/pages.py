@@ -35,6 +35,7 @@ class Row:
     behind: tuple[Content, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     rule: str = ""
+    guidance: tuple[str, ...] = ()
 
     @property
     def is_heading(self) -> bool:
@@ -61,7 +62,7 @@ def finding_row(found: Finding) -> Row:
     text = Content.assemble(
         (f" {sign(mark)} ", style), (f"{label}: ", "bold"), value, ("  " + " ".join(found.guidance), "$foreground-muted")
     )
-    return Row(text, f"{label}: {value}" if found.value else label, tuple(_behind(found)), found.remedies, found.rule)
+    return Row(text, f"{label}: {value}" if found.value else label, tuple(_behind(found)), found.remedies, found.rule, found.guidance)
 
 
 def decision_label(decision: str) -> str:
@@ -194,7 +195,7 @@ def questions(design: Design) -> list[Row]:
             text = Content.assemble(
                 (f" {sign('question')} ", "bold"), each.ask, ("\na good answer: ", "$foreground-muted"), each.good_answer
             )
-            rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule))
+            rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule, each.guidance))
     return rows or [heading("No questions yet")]
 
 

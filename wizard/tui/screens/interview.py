@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from wizard.interview import Question
     from wizard.session import Session
 
-MOST_TURNS = 50
-"""Turns of the event loop to wait for keys that a field has received and not handled yet; a burst of a paste takes a few."""
+QUICK_TURNS, MOST_TURNS, PAUSE_S, IDLE_TURNS = 60, 160, 0.003, 3
+"""Turns of the event loop to wait for typed keys: at once, then in small pauses, at most a third of a second; quiet for so many turns."""
 
 
 class InterviewScreen(WizardScreen):
@@ -48,6 +48,8 @@ class InterviewScreen(WizardScreen):
         self.step = self.interview.steps[0].id
         self.return_to_review = False
         self._before_edit: tuple[str, Session] | None = None
+        self._answering = 0
+        self._fitting = asyncio.Lock()
 
     def body(self) -> Iterable[Widget]:
         """Return step bar, questions beside the design, and the live strip."""
@@ -95,6 +97,10 @@ class InterviewScreen(WizardScreen):
 
     async def _fit_rows(self) -> None:
         """Make and remove rows so that exactly the questions are there that are asked beside the answers."""
+        async with self._fitting:
+            await self._fit_rows_alone()
+
+    async def _fit_rows_alone(self) -> None:
         place = self.query_one(f"#step-{self.step}")
         wanted = self.interview.of_step(self.step, self.work.answers)
         there = {row.key: row for row in self.rows()}
@@ -116,11 +122,18 @@ class InterviewScreen(WizardScreen):
         return FieldRow(question, self.work.session, self.wizard.names, lambda: self.work.answers)
 
     async def settle(self) -> None:
-        """Wait until the focused field has handled the keys that it was sent and this screen knows of them."""
-        for _ in range(MOST_TURNS):
-            await asyncio.sleep(0)
-            busy = [self.focused, self] if self.focused is not None else [self]
-            if not any(each.message_queue_size for each in busy):
+        """Wait until the keys that the focused field was sent are answers, so that what follows builds on them.
+
+        A key that moves the focus is handled at once, while those typed before it may still be on their way through the queues
+        of the field and what it stands in.
+        """
+        idle = 0
+        for turn in range(MOST_TURNS):
+            await asyncio.sleep(0 if turn < QUICK_TURNS else PAUSE_S)
+            chain = [self.focused, *self.focused.ancestors] if self.focused is not None else [self]
+            busy = self._answering or any(each.message_queue_size for each in chain if each is not self.app)
+            idle = 0 if busy else idle + 1
+            if idle == IDLE_TURNS:
                 return
 
     async def action_next_step(self) -> None:
@@ -217,8 +230,12 @@ class InterviewScreen(WizardScreen):
         event.stop()
         if event.raw == text_of(self.work.session, event.key):
             return
-        self.record(event.key, event.raw)
-        await self._fit_rows()
+        self._answering += 1
+        try:
+            self.record(event.key, event.raw)
+            await self._fit_rows()
+        finally:
+            self._answering -= 1
 
     def record(self, key: str, raw: str) -> None:
         """Answer, clear, or keep as a draft. All typing during one visit of a field is one step of undo."""

@@ -22,10 +22,10 @@ class LiveStrip(Static):
 
 
 class ConflictBox(Static):
-    """The first conflict with its remedies; it takes no room where there is none."""
+    """What must be seen: an error, or the first conflict with its remedies; it takes no room where there is none."""
 
     def show(self, work: Work) -> None:
         """Show the work as it is now."""
-        lines = conflict_lines(work.design) if work.design is not None else []
+        lines = conflict_lines(work)
         self.update(Content("\n").join(lines))
         self.set_class(bool(lines), "-shown")

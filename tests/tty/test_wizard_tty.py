@@ -1,0 +1,82 @@
+"""The real program in tmux: cold start, fast typing, kill and resume."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+
+import pytest
+
+from tests.tty.terminal import Terminal
+
+pytestmark = [pytest.mark.tty, pytest.mark.xdist_group("tty")]
+
+
+@contextmanager
+def terminal(home, *arguments, **options):
+    """Run the wizard in a terminal of its own."""
+    shown = Terminal(home, *arguments, **options)
+    try:
+        yield shown
+    finally:
+        shown.close()
+
+
+def test_cold_start_paints_then_designs_and_quits(tmp_path):
+    with terminal(tmp_path) as shown:
+        shown.wait("New design", "Start from a situation", "^q quit")
+        shown.send("Enter")
+        shown.wait("step 1 of 5", "What kind of work", "GPU", "? ")
+        text = shown.wait("assumptions")
+        assert all(len(line) <= 80 for line in text.splitlines())
+        assert "Traceback" not in text
+
+
+def test_a_burst_of_keys_lands_in_the_fields_it_was_meant_for(tmp_path):
+    with terminal(tmp_path, size=(100, 66)) as shown:
+        shown.wait("New design")
+        scale = ["NPage", "NPage", "2", "Tab", "1", "2", "Tab", "3", "M", "Tab", "3", "Tab", "5"]
+        shown.send("Enter", *scale, "NPage", "T", "e", "x", "a", "s", "F7")
+        answers = _reviewed(shown.wait("Check your answers", "Country or region", "Texas"))
+        assert answers["Size is decided by"] == "a fixed size"
+        assert answers["Nodes"] == "12"
+        assert answers["Buy for at most"].startswith("3M")
+        assert answers["Prefer"] == "best per kW"
+        assert answers["Run for"].startswith("5")
+        assert answers["Country or region"] == "Texas"
+
+
+def test_a_killed_wizard_resumes_with_its_answers(tmp_path):
+    with terminal(tmp_path) as shown:
+        shown.wait("New design")
+        shown.send("Enter", "1", "NPage", "NPage", "Tab", "5", "4", "Space", "d", "a", "y", "s")
+        shown.wait("54 days", "not saved yet")
+        kept = tmp_path / "state" / "cluster-wizard" / "autosave.toml"
+        _until(lambda: kept.exists() and "54 days" in kept.read_text())
+        shown.kill_program()
+    with terminal(tmp_path) as shown:
+        shown.wait("Resume unfinished work")
+        shown.send("Enter")
+        shown.wait("step 1 of 5", "● pretraining")
+        shown.send("NPage", "NPage")
+        shown.wait("Finish within", "54 days")
+
+
+def _reviewed(text: str) -> dict[str, str]:
+    """Return the answers that the review shows, by label."""
+    rows = {}
+    for line in text.splitlines():
+        label, value = line[1:25].strip(), line[25:59].strip()
+        if label and value:
+            rows[label] = value
+    return rows
+
+
+def _until(holds) -> None:
+    import time
+
+    end = time.monotonic() + 30
+    while time.monotonic() < end:
+        if holds():
+            return
+        time.sleep(0.02)
+    raise AssertionError("it never happened")

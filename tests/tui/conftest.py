@@ -1,0 +1,14 @@
+"""Each test of the screens has its own home for autosaves, no animation and no blinking."""
+
+from __future__ import annotations
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def quiet_home(tmp_path, monkeypatch):
+    """Keep state and configuration of the person who runs the tests out of them."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    monkeypatch.chdir(tmp_path)
