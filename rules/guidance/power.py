@@ -11,6 +11,26 @@ from rules.guidance.racks import RACK_RULES
 
 _POWER_RULES: tuple[Rule, ...] = (
     Rule(
+        # An A100 module put into a tower with one supply of 1,400 W ran at 240 of its 400 W [l4rz, reverse-engineering-dell-idrac, issue 3].
+        id="power.chassis_qualified",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.is_own_server == True, F.gpu_sum_known == True),
+        guidance=("G5.7", "G1f.2"),
+        because=(
+            "No catalog record vouches for {node}: a chassis caps GPUs that its maker has not qualified, and {gpu_power_w} each are counted."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask=(
+                "Are these {gpu_count_per_unit} GPUs on the chassis vendor's list of qualified GPUs, and do its supplies, cables and air "
+                "hold {gpu_power_w} for each?"
+            ),
+            good_answer="listed, with {gpu_power_w} per GPU held without a power cap over an hour of training",
+        ),
+    ),
+    Rule(
         id="power.circuit_overloaded",
         stage=Stage.POWER,
         kind=Kind.REJECT,

@@ -9,6 +9,7 @@ from catalogs.quantities import format_quantity, magnitude
 from rules.facts import FactField
 from rules.findings import Scalar, Stage
 from rules.guidance.power import RULES
+from rules.own_server import OWN_SERVER_ID
 from rules.sizing.cooling import WORDS, heat_btu_per_hour, liquid_share
 from rules.sizing.facility import size_facility
 from rules.sizing.lookup import fact_value
@@ -32,6 +33,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("unit_count", "servers, or pre-integrated racks"),
     FactField("is_rack", "the unit is sold as a rack"),
     FactField("is_desktop", "the unit stands on a desk"),
+    FactField("is_own_server", "whether the server is the person's own description"),
     FactField("gpu_count_per_unit", "GPUs in one unit"),
     FactField("gpu_power_w", "rating of one GPU, 0 where unpublished"),
     FactField("gpu_sum_kw", "ratings of all GPUs of a unit together, 0 where unpublished"),
@@ -124,6 +126,7 @@ def _unit_facts(candidate: Candidate) -> dict[str, Scalar]:
         "unit_count": candidate.units,
         "is_rack": node.is_rack,
         "is_desktop": node.desktop,
+        "is_own_server": node.id == OWN_SERVER_ID,
         "gpu_count_per_unit": node.gpu_count,
         "gpu_power_w": gpu.power.maximum.to("W") if gpu.power.maximum is not None else 0.0,
         "gpu_sum_kw": summed / 1000.0 if summed is not None else 0.0,
