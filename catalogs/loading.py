@@ -9,15 +9,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from pydantic import BaseModel, ValidationError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
+
+    from pydantic import BaseModel, ValidationError
 
     from catalogs import schema
 
 OWN_FOLDER = Path(__file__).parent
-RecordType = TypeVar("RecordType", bound=BaseModel)
+RecordType = TypeVar("RecordType", bound="BaseModel")
 
 
 class CatalogError(ValueError):
@@ -207,6 +207,8 @@ def _rows(path: Path, table: str | None) -> list[Any]:
 
 
 def _record(model: type[BaseModel], row: Any, path: Path, number: int | None) -> BaseModel:
+    from pydantic import ValidationError
+
     try:
         return model.model_validate(row)
     except ValidationError as error:
