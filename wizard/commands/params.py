@@ -34,7 +34,9 @@ LONGEST_SEQUENCE = 1_000_000_000
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    parser.add_argument("config", metavar="CONFIG.json", help="a model's config.json, as a Hugging Face repository has it")
+    parser.add_argument(
+        "config", metavar="CONFIG.json", help="a model's config.json, as a Hugging Face repository has it; '-' reads standard input"
+    )
     parser.add_argument(
         "--seq", type=_tokens, metavar="N", help="tokens that FLOPs are counted at; default: the model's own length up to 4096"
     )
@@ -56,14 +58,15 @@ def _tokens(text: str) -> int:
 def run(options: argparse.Namespace) -> int:
     """Count and print; raises FileError, which names the file, for anything that cannot be counted."""
     from rules.sizing.config_counts import ConfigError, count_config
-    from wizard.files import FileError
-    from wizard.imports.model_config import read_model_config
+    from wizard.files import STANDARD_INPUT, FileError
+    from wizard.imports.model_config import read_model_config, read_piped_config
 
-    config = read_model_config(options.config)
+    piped = options.config == "-"
+    config = read_piped_config() if piped else read_model_config(options.config)
     try:
         count = count_config(config, options.seq)
     except ConfigError as error:
-        raise FileError(options.config, str(error)) from error
+        raise FileError(STANDARD_INPUT if piped else options.config, str(error)) from error
     if options.json:
         print_json(as_json(count))
     else:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
-from wizard.files import FileError
+from wizard.files import STANDARD_INPUT, FileError
 
 LARGEST_CONFIG_BYTES = 4_000_000
 """The longest published config.json, with a list entry per label, is under a megabyte."""
@@ -30,15 +31,22 @@ def read_model_config(path: Path | str) -> dict[str, Any]:
         raise FileError(path, "may not be read; check the permissions of the file") from None
     except (OSError, ValueError) as error:
         raise FileError(path, f"cannot be read ({error})") from None
-    if len(data) > LARGEST_CONFIG_BYTES:
-        raise FileError(
-            path, f"is larger than {LARGEST_CONFIG_BYTES // 1_000_000} MB, which no config.json is; give the config, not weights"
-        )
     return parse_model_config(data, path)
+
+
+def read_piped_config() -> dict[str, Any]:
+    """Return the table of a config.json that comes through standard input; raises FileError as read_model_config does."""
+    if sys.stdin is None or sys.stdin.closed:
+        raise FileError(STANDARD_INPUT, "is closed; give the name of a model's config.json, or pipe one in")
+    return parse_model_config(sys.stdin.buffer.read(LARGEST_CONFIG_BYTES + 1), STANDARD_INPUT)
 
 
 def parse_model_config(data: bytes, path: Path | str) -> dict[str, Any]:
     """Return the table in `data`; raises FileError with line and column where the text is not JSON."""
+    if len(data) > LARGEST_CONFIG_BYTES:
+        raise FileError(
+            path, f"is larger than {LARGEST_CONFIG_BYTES // 1_000_000} MB, which no config.json is; give the config, not weights"
+        )
     try:
         document = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

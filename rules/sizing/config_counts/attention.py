@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from rules.sizing.config_counts.decoder import Decoder
     from rules.sizing.config_counts.layers import Layer
 
+GEMMA4_WIDE_HEAD = 512
+"""Width of a head in layers that see everything, where the file does not say [transformers, Gemma4TextConfig]."""
+NEAR_GROUPS = 2
+"""Layers with a window have twice the key-value heads in MiMo-V2, where the file does not say [transformers, MiMoV2FlashAttention]."""
 OPERATIONS_PER_MULTIPLY_ADD = 2
 """A multiply-add is counted as two operations [Narayanan 2021, arXiv:2104.04473]."""
 
@@ -29,7 +33,7 @@ def head_width(decoder: Decoder) -> int:
         return reader.count(*HEAD_DIM)
     if decoder.hidden % heads:
         raise ConfigError(
-            f"{reader.path}head_dim: missing, and hidden_size {decoder.hidden} is no multiple of {heads} heads; give head_dim or correct either"
+            f"{reader.path}head_dim: missing, and hidden_size {decoder.hidden} is no multiple of {heads} heads; give it or correct either"
         )
     return decoder.hidden // heads
 
@@ -131,7 +135,7 @@ def _split_values(decoder: Decoder, layer: Layer, tally: Tally) -> None:
     near = bool(layer.window)
     pick = "swa_" if near else ""
     heads = reader.optional(f"{pick}num_attention_heads") or reader.essential(*HEADS)
-    groups = reader.optional(f"{pick}num_key_value_heads") or reader.count(*KEY_VALUE_HEADS)
+    groups = reader.optional(f"{pick}num_key_value_heads") or reader.count(*KEY_VALUE_HEADS) * (NEAR_GROUPS if near else 1)
     key = reader.optional(f"{pick}head_dim") or reader.count("head_dim")
     value = reader.optional(f"{pick}v_head_dim") or reader.optional("v_head_dim") or key
     bias = reader.switch(decoder.family.query_key_value_bias)
@@ -147,7 +151,7 @@ def _gemma4(decoder: Decoder, layer: Layer, tally: Tally) -> None:
     heads, groups, width = reader.essential(*HEADS), reader.count(*KEY_VALUE_HEADS), reader.count("head_dim")
     copies = 2
     if not layer.window and decoder.family.name == "Gemma 4":
-        width = reader.count("global_head_dim", default=width)
+        width = reader.count("global_head_dim", default=width if reader.stated("per_layer_config") else GEMMA4_WIDE_HEAD)
         if reader.flag("attention_k_eq_v"):
             groups, copies = reader.optional("num_global_key_value_heads") or groups, 1
     shared = layer.index >= len(decoder.layers) - reader.optional("num_kv_shared_layers")

@@ -15,7 +15,6 @@ from rules.sizing.config_counts.joined import JOINED, PROJECTORS
 from rules.sizing.config_counts.precision import PLAIN_FORMATS, weights_bytes
 from rules.sizing.config_counts.reader import CONTEXT, ConfigError, Reader, UnsupportedModelError
 from rules.sizing.config_counts.refused import REFUSED
-from rules.sizing.config_counts.tally import Tally
 from rules.sizing.config_counts.towers import TOWERS
 from rules.sizing.config_counts.unknown import unknown_family
 from rules.sizing.parameters import OPERATIONS_PER_MULTIPLY_ADD, TRAINING_PASSES
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rules.sizing.config_counts.family import Family
+    from rules.sizing.config_counts.tally import Tally
 
 LONGEST_DEFAULT = 4096
 """Tokens that FLOPs are counted at where the call names none: the model's own length, up to this."""
@@ -80,7 +80,7 @@ def count_config(config: Mapping[str, Any], sequence_length: int | None = None) 
         raise UnsupportedModelError(f"model_type {kind!r} is not counted: {REFUSED[kind]}; give model.parameters by hand instead")
     if kind in ENCODERS:
         return _encoder(config, kind, sequence_length)
-    if kind in JOINED and (kind != "mistral3" or "text_config" in config):
+    if kind in JOINED:
         return _joined(config, kind, sequence_length)
     return _text(config, kind, sequence_length)
 
@@ -118,14 +118,13 @@ def _text(config: Mapping[str, Any], kind: str, asked: int | None) -> ConfigCoun
     decoder = open_decoder(reader, family, length)
     tally = count_decoder(decoder)
     mtp = count_prediction(decoder)
-    head = 0 if not decoder.tied else decoder.hidden * decoder.reader.count("vocab_size", "padded_vocab_size")
     notes += _assumptions(decoder.reader, kind)
     notes += [family.note] if family.note else []
-    return _finish(reader, family.name, kind, tally, mtp, length, notes, head)
+    return _finish(reader, family.name, kind, tally, mtp, length, notes)
 
 
-def _finish(reader: Reader, family: str, kind: str, tally: Tally, mtp: int, length: int, notes: list[str], tied_head: int) -> ConfigCount:
-    forward = OPERATIONS_PER_MULTIPLY_ADD * (tally.multiplied + tied_head) + tally.operations
+def _finish(reader: Reader, family: str, kind: str, tally: Tally, mtp: int, length: int, notes: list[str]) -> ConfigCount:
+    forward = OPERATIONS_PER_MULTIPLY_ADD * tally.multiplied + tally.operations
     if tally.apart:
         notes.append("the total holds the vision tower; active parameters and FLOPs are those of a text token, without it")
     if mtp:
@@ -202,8 +201,7 @@ def _joined(config: Mapping[str, Any], kind: str, asked: int | None) -> ConfigCo
         notes.append("CAUTION: the file has no vision_config; the text model alone is counted, without the vision tower")
     else:
         _add_tower(config, top, kind, decoder.hidden, tally, notes)
-    head = decoder.reader.count("vocab_size") * decoder.hidden if decoder.tied else 0
-    return _finish(top, shape.name, kind, tally, count_prediction(decoder), length, notes, head)
+    return _finish(top, shape.name, kind, tally, count_prediction(decoder), length, notes)
 
 
 def _add_tower(config: Mapping[str, Any], top: Reader, kind: str, text_width: int, tally: Tally, notes: list[str]) -> None:

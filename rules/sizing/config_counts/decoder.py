@@ -49,8 +49,21 @@ def open_decoder(reader: Reader, family: Family, sequence_length: int, tied: boo
     return Decoder(common, family, common.essential(*HIDDEN), tuple(lay_out(common, family)), sequence_length, tied)
 
 
+def _of_layer(decoder: Decoder, layer: Layer) -> Decoder:
+    """Return the decoder with the keys that per_layer_config gives this layer alone (its keys are layer numbers)."""
+    table = decoder.reader.table.get("per_layer_config")
+    if not isinstance(table, dict):
+        return decoder
+    own = next((value for key, value in table.items() if key.isdecimal() and int(key) == layer.index), None)
+    if not isinstance(own, dict):
+        return decoder
+    keys = {**decoder.reader.table, **own, "global_head_dim": None, "num_global_key_value_heads": None}
+    return replace(decoder, reader=Reader(keys, decoder.reader.defaults, decoder.reader.path, decoder.reader.strict))
+
+
 def count_layer(decoder: Decoder, layer: Layer, tally: Tally) -> None:
     """Add one layer: what mixes tokens, the feed-forward, the norms."""
+    decoder = _of_layer(decoder, layer)
     for mixer in layer.mixers:
         if mixer == "attention":
             ATTENTION[decoder.family.attention](decoder, layer, tally)
@@ -79,7 +92,9 @@ def count_decoder(decoder: Decoder) -> Tally:
         EXTRAS[family.extras](decoder, tally)
     if reader.switch(family.final_norm):
         tally.add("norms", decoder.norm)
-    if not decoder.tied:
+    if decoder.tied:
+        tally.tied_head = rows * width
+    else:
         tally.add("head", linear(width, rows, reader.switch(family.head_bias)))
     return tally
 

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from rules.sizing.config_counts.attention import ATTENTION, head_width
 from rules.sizing.config_counts.feed_forward import block
 from rules.sizing.config_counts.reader import VOCABULARY
-from rules.sizing.config_counts.tally import Tally
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rules.sizing.config_counts.decoder import Decoder
+    from rules.sizing.config_counts.tally import Tally
 
 HYPER_SCALES = 3
 """Learned scales of one hyper-connection: what is read, written and mixed [transformers, DeepseekV4HyperConnection]."""

@@ -124,13 +124,14 @@ DENSE_FAMILIES: tuple[Family, ...] = (
     Family("Gemma", ("gemma",), query_key_value_bias="attention_bias", output_bias="attention_bias", tied=True),
     Family(
         "Gemma 2",
-        ("gemma2", "vaultgemma"),
+        ("gemma2",),
         layer_norms=4,
         query_key_value_bias="attention_bias",
         output_bias="attention_bias",
         tied=True,
         window_every=2,
     ),
+    Family("VaultGemma", ("vaultgemma",), query_key_value_bias="attention_bias", output_bias="attention_bias", tied=True, window_every=2),
     Family(
         "Gemma 3",
         ("gemma3_text",),
@@ -241,7 +242,7 @@ DENSE_FAMILIES: tuple[Family, ...] = (
         extras="apertus",
     ),
     Family("DiffLlama", ("diffllama",), query_key_value_bias="attention_bias", output_bias="attention_bias", extras="diffllama"),
-    Family("MiniCPM3", ("minicpm3",), attention="latent", output_bias="attention_bias", tied=True),
+    Family("MiniCPM3", ("minicpm3",), attention="latent", output_bias="attention_bias", feed_forward_bias="mlp_bias", tied=True),
     Family(
         "Muse Glimmer",
         ("muse_glimmer_text",),

@@ -90,6 +90,7 @@ JOINED: dict[str, Joined] = {
     "mistral3": Joined("Mistral with vision", "mistral", "pixtral", "patch_merger"),
     "llava": Joined("LLaVA", "llama", "clip_vision_model", "two_layers"),
     "llava_next": Joined("LLaVA-NeXT", "llama", "clip_vision_model", "two_layers_newline"),
+    "llava_onevision": Joined("LLaVA-OneVision", "qwen2", "siglip_vision_model", "two_layers_newline"),
     "llama4": Joined("Llama 4", "llama4_text", "llama4_vision_model"),
     "mllama": Joined("Llama 3.2 Vision", "mllama_text_model", "mllama_vision_model"),
     "kimi_k25": Joined("Kimi K2.5", "deepseek_v3", "kimi_k25_vision"),

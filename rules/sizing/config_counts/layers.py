@@ -49,7 +49,7 @@ def expert_layers(reader: Reader, layers: int) -> list[bool]:
         return [kind in SPARSE_FEEDS for kind in kinds[:layers]]
     listed = reader.sequence("moe_layers")
     if listed is not None:
-        return [each in set(listed) for each in range(layers)]
+        return [each in listed for each in range(layers)]
     if reader.optional("interleave_moe_layer_step"):
         step = reader.count("interleave_moe_layer_step")
         return [(each + 1) % step == 0 for each in range(layers)]
@@ -62,7 +62,7 @@ def expert_layers(reader: Reader, layers: int) -> list[bool]:
         step = reader.count("moe_layer_freq")
         return [each >= first and each % step == 0 for each in range(layers)]
     if reader.raw("decoder_sparse_step")[1] is not None:
-        step, dense = reader.optional("decoder_sparse_step"), set(reader.sequence("mlp_only_layers") or ())
+        step, dense = reader.optional("decoder_sparse_step"), reader.sequence("mlp_only_layers") or ()
         return [bool(step) and each not in dense and (each + 1) % step == 0 for each in range(layers)]
     if reader.raw("moe_layer_start_index")[1] is not None or reader.raw("moe_layer_interval")[1] is not None:
         return _ernie_layers(reader, layers)
@@ -156,7 +156,7 @@ def _jamba(reader: Reader, family: Family, layers: int) -> list[Layer]:
 
 
 def _bamba(reader: Reader, family: Family, layers: int) -> list[Layer]:
-    attention = set(reader.sequence("attn_layer_indices") or ())
+    attention = reader.sequence("attn_layer_indices") or ()
     return [Layer(each) if each in attention else Layer(each, (family.linear_mixer,)) for each in range(layers)]
 
 
@@ -184,7 +184,7 @@ def _gemma4(reader: Reader, family: Family, layers: int) -> list[Layer]:
     return [*made[:-1], replace(made[-1], window=0)] if family.name == "Gemma 4" else made
 
 
-def _deepseek_v4(reader: Reader, family: Family, layers: int) -> list[Layer]:
+def _deepseek_v4(reader: Reader, _family: Family, layers: int) -> list[Layer]:
     """Every layer has a window; compress_ratios says how far the keys beyond it are compressed, 0 for not at all."""
     ratios = reader.sequence("compress_ratios", layers)
     if ratios is None:
@@ -198,11 +198,11 @@ def _deepseek_v4(reader: Reader, family: Family, layers: int) -> list[Layer]:
     return [Layer(each, window=_window(reader), ratio=int(ratios[each])) for each in range(layers)]
 
 
-def _pure(reader: Reader, family: Family, layers: int) -> list[Layer]:
+def _pure(_reader: Reader, family: Family, layers: int) -> list[Layer]:
     return [Layer(each, (family.linear_mixer,), "none") for each in range(layers)]
 
 
-def _parallel(reader: Reader, family: Family, layers: int) -> list[Layer]:
+def _parallel(_reader: Reader, family: Family, layers: int) -> list[Layer]:
     return [Layer(each, ("attention", family.linear_mixer)) for each in range(layers)]
 
 

@@ -115,7 +115,7 @@ def _kimi_linear(reader: Reader) -> Table:
     linear = reader.nested("linear_attn_config")
     if not linear.table:
         return {}
-    full = set(linear.sequence("full_attn_layers") or ())
+    full = linear.sequence("full_attn_layers") or ()
     layers = reader.layers()
     return {
         "layer_types": ["full_attention" if number in full else "linear_attention" for number in range(1, layers + 1)],
@@ -136,7 +136,7 @@ def _lfm2(reader: Reader) -> Table:
     made["intermediate_size"] = width
     full = reader.sequence("full_attn_idxs")
     if reader.table.get("layer_types") is None and full is not None:
-        made["layer_types"] = ["full_attention" if each in set(full) else "conv" for each in range(reader.layers())]
+        made["layer_types"] = ["full_attention" if each in full else "conv" for each in range(reader.layers())]
     return made
 
 

@@ -39,7 +39,9 @@ def _flags(decoder: Decoder) -> tuple[bool, bool]:
 
 def _mamba(decoder: Decoder, tally: Tally) -> None:
     reader, hidden = decoder.reader, decoder.hidden
-    inner, state, kernel = reader.count(*EXPAND, default=2) * hidden, reader.count(*STATE), reader.count(*KERNEL)
+    state, kernel = reader.count(*STATE), reader.count(*KERNEL)
+    stated = reader.optional("intermediate_size") if decoder.family.plan == "pure" else 0
+    inner = stated or reader.count(*EXPAND, default=2) * hidden
     name, rank = reader.raw("mamba_dt_rank", "time_step_rank")
     rank = ceil(hidden / TIME_STEP_SHARE) if rank in (None, "auto") else reader.count(name)
     convolution_bias, bias = _flags(decoder)

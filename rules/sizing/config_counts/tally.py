@@ -12,7 +12,7 @@ CAUSAL_SHARE = 0.5
 class Tally:
     """Parameters by part. `look_ups` are rows fetched, not multiplied; `idle` are routed experts that a token does not visit;
     `apart` belongs to other inputs than text tokens (vision and audio towers); `operations` are forward operations per token
-    without weights (attention scores, state updates).
+    without weights (attention scores, state updates); `tied_head` is the embedding where it also serves as the output head.
     """
 
     parts: dict[str, int] = field(default_factory=dict)
@@ -20,6 +20,7 @@ class Tally:
     idle: int = 0
     apart: int = 0
     operations: float = 0.0
+    tied_head: int = 0
 
     def add(self, part: str, parameters: int) -> None:
         """Add weights that every token is multiplied with."""
@@ -47,8 +48,8 @@ class Tally:
 
     @property
     def multiplied(self) -> int:
-        """Return the weights that one text token is multiplied with, a tied head not among them."""
-        return self.active - self.look_ups
+        """Return the weights that one text token is multiplied with, a tied head among them."""
+        return self.active - self.look_ups + self.tied_head
 
 
 def linear(inputs: int, outputs: int, bias: bool = False) -> int:

@@ -19,9 +19,11 @@ def unknown_family(kind: str, config: Mapping[str, Any], notes: list[str]) -> Fa
     """Return the traits of a decoder told by its keys; raises UnsupportedModelError where it does not look like a standard one."""
     odd = [key for key in (*STATE_KEYS, *TOWER_KEYS) if config.get(key)]
     if odd:
-        what = "a tower for images or sound" if odd[0] in TOWER_KEYS else "layers other than attention"
+        what = "models inside the model" if odd[0] in TOWER_KEYS else "layers other than attention"
         raise UnsupportedModelError(f"model_type {kind!r} is not known, and {odd[0]!r} tells of {what}; such a model is not counted")
-    for names in (HIDDEN, LAYERS, HEADS, VOCABULARY, FEED_FORWARD):
+    if config.get("is_encoder_decoder") is True:
+        raise UnsupportedModelError(f"model_type {kind!r} is not known and is an encoder-decoder; it is not counted")
+    for names in (HIDDEN, LAYERS, HEADS, VOCABULARY, (*FEED_FORWARD, "moe_intermediate_size")):
         if all(config.get(name) is None for name in names):
             raise UnsupportedModelError(
                 f"model_type {kind!r} is not known, and without {names[0]!r} it is no standard decoder; it is not counted"
