@@ -1,21 +1,20 @@
-"""The app: the work in hand, the engine behind it, and the way from screen to screen."""
+"""The app: the way from screen to screen, and the actions that work on all of them."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import work as in_worker
-from textual.app import App
-from textual.message import Message
 
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.session import Session
 from wizard.tui.actions import Action, bindings_of
-from wizard.tui.advice import Advice, Adviser
+from wizard.tui.advice import Adviser
+from wizard.tui.engine_app import EngineApp
 from wizard.tui.help import behind_text, help_text
-from wizard.tui.names import Names
 from wizard.tui.palette import WizardCommands
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
@@ -29,24 +28,16 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from textual.binding import BindingType
-    from textual.timer import Timer
 
+    from rules.design import Design
     from wizard.tui.advice import Advise
     from wizard.tui.pages import Row
 
-DEBOUNCE_S = 0.06
-"""Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
+SWITCH_S = 0.001
+"""How long the engine's thread may keep the interpreter while a key waits: a fifth of Python's own setting, for a quicker echo."""
 
 
-class Settled(Message):
-    """The engine's advice is here."""
-
-    def __init__(self, work: Work, advice: Advice) -> None:
-        super().__init__()
-        self.work, self.advice = work, advice
-
-
-class WizardApp(App[int]):
+class WizardApp(EngineApp):
     """The wizard. `advise` replaces the engine, for tests; `work` is plain state, so that a key repaints only what shows it."""
 
     TITLE = "cluster-wizard"
@@ -55,14 +46,9 @@ class WizardApp(App[int]):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("everywhere")]
 
     def __init__(self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
-        super().__init__()
-        self.adviser = Adviser(catalog_folders, advise)
-        self.names = Names(self.adviser)
-        self.work = Work()
+        super().__init__(Adviser(catalog_folders, advise))
         self.fault: FileError | None = None
         self._file = file
-        self._timer: Timer | None = None
-        self._solving = False
 
     async def on_mount(self) -> None:
         """Show the start page, or the file that was named; then load the engine while the person reads."""
@@ -85,49 +71,6 @@ class WizardApp(App[int]):
         await self.start_work(work)
         if resumes and work.path is not None:
             self.notify(f"Resumed the unsaved answers of {work.path.name}; undo goes back to what the file says.", timeout=6)
-
-    # --- answers and the engine
-
-    def change(self, session: Session) -> None:
-        """Take over a session that a screen made; the engine follows."""
-        if self.work.change(session):
-            self.follow()
-        self.show_work()
-
-    def follow(self) -> None:
-        """Run the engine once the person pauses."""
-        if self._timer is not None:
-            self._timer.stop()
-        self._timer = self.set_timer(DEBOUNCE_S, self.solve)
-
-    def solve(self) -> None:
-        """Run the engine now, unless it runs already; it then runs again when it is done."""
-        if not self._solving:
-            self._solving = True
-            self._evaluate(self.work)
-
-    @in_worker(thread=True, group="engine", exit_on_error=False)
-    def _evaluate(self, work: Work) -> None:
-        """Autosave and advise, off the screen's thread."""
-        generation, answers = work.generation, work.answers
-        work.autosave()
-        self.post_message(Settled(work, self.adviser.advise(generation, answers)))
-
-    def on_settled(self, event: Settled) -> None:
-        """Show new advice; advice that newer answers have overtaken is dropped, and the engine runs again."""
-        self._solving = False
-        if event.work is not self.work or event.advice.generation != self.work.generation:
-            self.solve()
-        else:
-            self.work.settle(event.advice)
-            self.show_work()
-
-    def show_work(self) -> None:
-        """Show the work on the screen that is in front, and on the one under a dialog."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, WizardScreen):
-                screen.show_work()
-                return
 
     # --- from screen to screen
 
@@ -347,23 +290,25 @@ class WizardApp(App[int]):
     def save_to(self, path: Path) -> None:
         """Write the design of the answers as they are now, worked out anew where the engine is behind."""
         work = self.work
-        try:
-            design = work.design if work.current else None
-            if design is None:
-                advice = self.adviser.advise(work.generation, work.answers)
-                if advice.design is None:
-                    self.notify(
-                        f"Not saved: there is no design to save ({advice.error}). Your answers are kept.", severity="error", timeout=12
-                    )
-                    return
-                design = advice.design
-            work.save(path.absolute(), design, self.adviser.catalog)
-        except FileError as error:
-            self.notify(f"Not saved: {error}", severity="error", timeout=12)
+        design, error = work.design if work.current else None, ""
+        if design is None:
+            advice = self.adviser.advise(work.generation, work.answers)
+            design, error = advice.design, advice.error
+        if design is None:
+            self.notify(f"Not saved: there is no design to save ({error}). Your answers are kept.", severity="error", timeout=12)
             return
+        try:
+            meta = work.write(path.absolute(), design, self.adviser.catalog)
+        except FileError as fault:
+            self.notify(f"Not saved: {fault}", severity="error", timeout=12)
+            return
+        self.call_from_thread(self._saved, work, path.absolute(), design, meta)
+
+    def _saved(self, work: Work, path: Path, design: Design, meta: dict[str, Any]) -> None:
+        work.wrote(path, design, meta)
         conflicts = f", with {len(design.conflicts)} conflict(s)" if design.conflicts else ""
-        self.notify(f"Saved {path}{conflicts}.", timeout=4)
-        self.call_from_thread(self.show_work)
+        self.notify(f"Saved {path.name}{conflicts}.", timeout=4)
+        self.show_work()
 
     async def action_open_file(self) -> None:
         """Ask for a file and open it."""
@@ -382,6 +327,7 @@ class WizardApp(App[int]):
 
 def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
     """Run the wizard and return its exit code; raises FileError where `file` cannot be used."""
+    sys.setswitchinterval(SWITCH_S)
     app = WizardApp(file, catalog_folders)
     code: Any = app.run()
     if app.fault is not None:
@@ -393,6 +339,4 @@ def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
 
 
 def _tell(text: str) -> None:
-    import sys
-
     print(text, file=sys.stderr)  # noqa: T201

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,7 +95,7 @@ class Work:
 
     def autosave(self) -> None:
         """Write the answers beside other state, unless they are saved already; a disk that fails must not stop the interview."""
-        with self._lock, contextlib.suppress(OSError):
+        with self._lock, contextlib.suppress(OSError, ValueError):
             place, session, generation = autosave_of(self.path), self.session, self.generation
             untouched = generation == 0 and not session.answers.values
             if generation == self._written or untouched:
@@ -125,19 +125,24 @@ class Work:
         with self._lock, contextlib.suppress(OSError):
             autosave_of(self.path).unlink(missing_ok=True)
 
-    def save(self, path: Path, design: Design, catalog: Any) -> None:
-        """Write the design to `path`; raises FileError. Answers and file are one from here on."""
+    def write(self, path: Path, design: Design, catalog: Any) -> dict[str, Any]:
+        """Write the design to `path` and return its meta table; raises FileError. `wrote` must follow."""
         from wizard.files import design_text, write_atomically
         from wizard.versions import meta_of
 
         named_after_file = self.meta.get("name") in (None, "", self.path.stem if self.path else None)
         meta = meta_of(path.stem if named_after_file else str(self.meta["name"]), catalog, self.meta)
         write_atomically(path, design_text(design, meta))
+        return meta
+
+    def wrote(self, path: Path, design: Design, meta: dict[str, Any]) -> None:
+        """Take over that the design stands in `path`: answers given since are not saved yet, the others need no autosave."""
         self.forget_autosave()
         self.path, self.meta, self.is_design = path, meta, True
-        self.session = self.session.mark_saved()
-        self.forget_autosave()
-        self._written = self.generation
+        self.session = replace(self.session, saved=design.answers)
+        if self.saved:
+            self.forget_autosave()
+        self._written = -1
 
 
 def autosave_of(path: Path | None) -> Path:

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from wizard.tui.glyphs import sign
 from wizard.tui.widgets.key_line import KeyLine
+from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -49,7 +50,7 @@ class WizardScreen(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
-        yield Static("", id="title")
+        yield Quiet(id="title")
         yield from self.body()
         yield KeyLine(self.SCOPE)
         yield Static(
@@ -73,7 +74,7 @@ class WizardScreen(Screen[None]):
         left = f" cluster-wizard{joint}{work.name}{joint}{work.state}"
         right = self.heading()
         space = self.size.width - len(left) - len(right) - 1
-        self.query_one("#title", Static).update(Content.assemble((left, "bold"), " " * max(1, space), right))
+        self.query_one("#title", Quiet).put(Content.assemble((left, "bold"), " " * max(1, space), right))
 
     def show_work(self) -> None:
         """Show the work as it is now; called after every change."""

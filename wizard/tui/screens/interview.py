@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from rules.answers import AnswerError
 from wizard.interview import load_interview
@@ -19,6 +18,7 @@ from wizard.tui.widgets.design_pane import DesignPane
 from wizard.tui.widgets.field_row import FieldRow
 from wizard.tui.widgets.live_strip import ConflictBox, LiveStrip
 from wizard.tui.widgets.messages import Answered, Entered
+from wizard.tui.widgets.quiet import Quiet
 from wizard.tui.widgets.step_bar import StepBar
 from wizard.tui.widgets.text_entry import PickerEntry
 
@@ -53,21 +53,21 @@ class InterviewScreen(WizardScreen):
 
     def body(self) -> Iterable[Widget]:
         """Return step bar, questions beside the design, and the live strip."""
-        yield StepBar("", id="steps")
+        yield StepBar(id="steps")
         yield Horizontal(
             Vertical(
-                Static("", id="intro"),
+                Quiet(id="intro"),
                 VerticalScroll(
                     *(Container(id=f"step-{step.id}", classes="step") for step in self.interview.steps), id="fields", can_focus=False
                 ),
-                ConflictBox("", id="conflict"),
-                Static("", id="hint"),
+                ConflictBox(id="conflict"),
+                Quiet(id="hint"),
                 id="questions",
             ),
             DesignPane(id="pane"),
             id="middle",
         )
-        yield LiveStrip("", id="strip")
+        yield LiveStrip(id="strip")
 
     async def on_mount(self) -> None:
         """Enter the step that the work is at."""
@@ -289,7 +289,7 @@ class InterviewScreen(WizardScreen):
         self.show_title()
         self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
         step = next(each for each in self.interview.steps if each.id == self.step)
-        self.query_one("#intro", Static).update(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$foreground-muted")))
+        self.query_one("#intro", Quiet).put(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$foreground-muted")))
         for row in self.rows():
             row.show(work.session)
         self.query_one(LiveStrip).show(work)
@@ -312,4 +312,4 @@ class InterviewScreen(WizardScreen):
         if row is not None:
             question = row.question
             text = Content.assemble((f" {question.ask}", "italic"), "\n ", (f"Typical: {question.typical}", "$foreground-muted"))
-            self.query_one("#hint", Static).update(text)
+            self.query_one("#hint", Quiet).put(text)

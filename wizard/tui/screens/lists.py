@@ -95,7 +95,7 @@ class ReviewScreen(ListScreen):
             id="intro",
         )
         yield PointedList(id="rows")
-        yield LiveStrip("", id="strip")
+        yield LiveStrip(id="strip")
 
     def heading(self) -> str:
         """Return how much is answered."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.containers import VerticalScroll
 from textual.content import Content
-from textual.widgets import Static
 
 from wizard.tui.figures import overview
+from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
@@ -23,7 +23,7 @@ class DesignPane(VerticalScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         """Lay out the pane."""
-        yield Static("", id="design-text")
+        yield Quiet(id="design-text")
 
     def show(self, work: Work) -> None:
         """Show the work as it is now."""
@@ -31,4 +31,4 @@ class DesignPane(VerticalScroll, can_focus=False):
             text = Content(work.error or "The design appears here as you answer.")
         else:
             text = Content("\n").join(overview(work.design, max(20, self.size.width - MARGIN), work.previous))
-        self.query_one("#design-text", Static).update(text)
+        self.query_one("#design-text", Quiet).put(text)

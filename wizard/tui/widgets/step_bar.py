@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 from textual.style import Style
-from textual.widgets import Static
 
 from wizard.tui.glyphs import sign
+from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Set
@@ -30,7 +30,7 @@ def step_state(interview: Interview, session: Session, step: Step, here: str, vi
     return "done" if step.id in visited or any(session.answers.given(key) for key in keys) else "open"
 
 
-class StepBar(Static):
+class StepBar(Quiet):
     """One line: each step with its sign, then review and design."""
 
     def show(self, interview: Interview, session: Session, here: str, visited: Set[str], width: int) -> None:
@@ -47,7 +47,7 @@ class StepBar(Static):
         pieces += [Content.styled(f"{sign('line')} ", "$foreground-muted")]
         for title, action in (("Review", "app.perform_id('review_answers')"), ("Design", "app.perform_id('show_design')")):
             pieces += [Content.styled(title, "").stylize(_link(action)), "  "]
-        self.update(Content("").join(each if isinstance(each, Content) else Content(each) for each in pieces))
+        self.put(Content("").join(each if isinstance(each, Content) else Content(each) for each in pieces))
 
 
 def _link(action: str) -> Style:

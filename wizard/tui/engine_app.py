@@ -1,0 +1,95 @@
+"""The app below its screens: the work in hand and the engine that follows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import work as in_worker
+from textual.app import App
+from textual.message import Message
+
+from wizard.tui.names import Names
+from wizard.tui.screens.base import WizardScreen
+from wizard.tui.widgets.live_strip import LiveStrip
+from wizard.tui.work import Work
+
+if TYPE_CHECKING:
+    from textual.timer import Timer
+
+    from wizard.session import Session
+    from wizard.tui.advice import Advice, Adviser
+
+DEBOUNCE_S = 0.06
+"""Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
+LATE_S = 0.5
+"""After this long without a design the strip says that it is being worked out; most come well before."""
+
+
+class Settled(Message):
+    """The engine's advice is here."""
+
+    def __init__(self, work: Work, advice: Advice) -> None:
+        super().__init__()
+        self.work, self.advice = work, advice
+
+
+class EngineApp(App[int]):
+    """Keeps the work, and the design up to date with it. `work` is plain state: a key repaints only what shows it."""
+
+    def __init__(self, adviser: Adviser) -> None:
+        super().__init__()
+        self.adviser = adviser
+        self.names = Names(adviser)
+        self.work = Work()
+        self._timer: Timer | None = None
+        self._late: Timer | None = None
+        self._solving = False
+
+    def change(self, session: Session) -> None:
+        """Take over a session that a screen made; the engine follows."""
+        if self.work.change(session):
+            self.follow()
+        self.show_work()
+
+    def follow(self) -> None:
+        """Run the engine once the person pauses."""
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(DEBOUNCE_S, self.solve)
+
+    def solve(self) -> None:
+        """Run the engine now, unless it runs already; it then runs again when it is done."""
+        if not self._solving:
+            self._solving = True
+            self._late = self.set_timer(LATE_S, self.show_late)
+            self._evaluate(self.work)
+
+    @in_worker(thread=True, group="engine", exit_on_error=False)
+    def _evaluate(self, work: Work) -> None:
+        """Autosave and advise, off the screen's thread."""
+        generation, answers = work.generation, work.answers
+        work.autosave()
+        self.post_message(Settled(work, self.adviser.advise(generation, answers)))
+
+    def on_settled(self, event: Settled) -> None:
+        """Show new advice; advice that newer answers have overtaken is dropped, and the engine runs again."""
+        self._solving = False
+        if self._late is not None:
+            self._late.stop()
+        if event.work is not self.work or event.advice.generation != self.work.generation:
+            self.solve()
+        else:
+            self.work.settle(event.advice)
+            self.show_work()
+
+    def show_late(self) -> None:
+        """Say that the design is still being worked out."""
+        for strip in self.screen.query(LiveStrip):
+            strip.show(self.work, late=True)
+
+    def show_work(self) -> None:
+        """Show the work on the screen that is in front, and on the one under a dialog."""
+        for screen in reversed(self.screen_stack):
+            if isinstance(screen, WizardScreen):
+                screen.show_work()
+                return
