@@ -103,7 +103,7 @@ def _family(kind: str, config: Mapping[str, Any], notes: list[str]) -> Family:
 
 def _assumptions(reader: Reader, kind: str) -> list[str]:
     """Say which sizes came from the class and not from the file; switches and what no weight depends on stay unsaid."""
-    sizes = {key: value for key, value in reader.assumed.items() if not isinstance(value, bool) and value}
+    sizes = {key: value for key, value in reader.assumed.items() if not isinstance(value, bool) and value and key != "num_channels"}
     if not sizes:
         return []
     listed = ", ".join(f"{reader.path}{key} = {value}" for key, value in sorted(sizes.items()))
