@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Python 3.13 took away a name that durable-rules 2.0.28 uses; its setup.py overwrites CFLAGS, so the name goes into CPPFLAGS.
 export CPPFLAGS := -DPyEval_CallObject=PyObject_CallObject $(CPPFLAGS)
 
-.PHONY: run test test-all check bench schemas screenshots clean
+.PHONY: run test test-all check bench schemas readme clean
 
 run: $(STAMP)
 	@$(BIN)/cluster-wizard $(ARGS)
@@ -29,6 +29,9 @@ bench: $(STAMP)
 
 schemas: $(STAMP)
 	$(BIN)/python -m wizard.schemas
+
+readme: $(STAMP)
+	$(BIN)/python docs/readme.py
 
 $(STAMP): pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if (3, 11) <= v < (3, 14) else f"cluster-wizard needs Python 3.11, 3.12 or 3.13; {sys.executable} is {v[0]}.{v[1]}. Give another: make PYTHON=python3.12 $(MAKECMDGOALS)")'

@@ -93,7 +93,7 @@ def _narrate(design: Design, output: str | None) -> None:
     for conflict in design.conflicts:
         narrate(f"✗ CONFLICT {conflict.because}")
         for remedy in conflict.remedies:
-            narrate(f"    fix: {remedy.text}")
+            narrate(f"    fix: {remedy.text}" + (f" ({remedy.key} = {remedy.value})" if remedy.value else ""))
     warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
     narrate(f"{warnings} warnings, {len(design.assumptions)} assumptions, {questions} vendor questions")
     if output:
