@@ -29,6 +29,7 @@ STAGE_NAMES = {
     Stage.MONEY: "Money",
 }
 GAP = "  "
+NOTICE_LINES = 2
 
 
 def count_texts(design: Design) -> list[tuple[str, str]]:
@@ -143,9 +144,18 @@ def overview(design: Design, width: int, previous: Design | None = None) -> list
     changed = changes(previous, design)
     if changed:
         rows.append(Content.assemble(("  last answer: ", "$foreground-muted"), (changed, "italic")))
-    rows += [Content.assemble((f"{sign('warning')} ", "$text-warning"), notice) for notice in design.notices]
+    for notice in design.notices:
+        rows += _shortened(Content.assemble((f"{sign('warning')} ", "$text-warning"), notice), width)
     rows += [Content(""), *memory_bar(design, figures, width), *time_bar(design, figures, width)]
     return [*rows, Content(""), *stage_lines(design, width)]
+
+
+def _shortened(text: Content, width: int) -> list[Content]:
+    """Return a text in at most NOTICE_LINES lines; the page of reasons has all of it."""
+    lines = text.wrap(width)
+    if len(lines) <= NOTICE_LINES:
+        return lines
+    return [*lines[: NOTICE_LINES - 1], (lines[NOTICE_LINES - 1] + " …").truncate(width, ellipsis=True)]
 
 
 def money_and_time(design: Design, figures: Figures) -> list[str]:

@@ -90,6 +90,12 @@ def reasons(design: Design) -> list[Row]:
     rows: list[Row] = []
     if design.conflicts:
         rows += [heading(f"{sign('conflict')} Conflicts", "the design may be saved all the same"), *map(finding_row, design.conflicts)]
+    if design.notices:
+        rows.append(heading(f"{sign('warning')} What the design rests on"))
+        rows += [
+            Row(Content.assemble((f" {sign('warning')} ", "$text-warning"), each), "What it rests on", (Content(each),))
+            for each in design.notices
+        ]
     warnings = design.of_kind(Kind.WARNING)
     if warnings:
         rows += [heading(f"{sign('warning')} Warnings", "Enter shows what to check or change"), *map(finding_row, warnings)]

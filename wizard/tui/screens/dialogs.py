@@ -41,7 +41,7 @@ class TextDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the dialog."""
-        with Vertical(classes="dialog"):
+        with Vertical(classes="dialog -choices" if self._choices else "dialog"):
             yield Static(Content.styled(self._title, "bold"), classes="dialog-title")
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._text)
