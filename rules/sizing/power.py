@@ -39,8 +39,6 @@ CIRCUITS_PER_RACK = 2
 """Feeds planned for a rack, together carrying its peak: NVIDIA's DGX B200 racks have two circuits of half the rack's power each."""
 SECTOR = "industrial"
 """The sector whose average price of electricity a data centre pays; where it was not published, the commercial one stands in."""
-SECTOR = "industrial"
-"""The sector whose average price of electricity a data centre pays; where it was not published, the commercial one stands in."""
 FACTOR_FACT = "node-power-factor"
 
 THRESHOLDS_IN_FORMULAS = {
