@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LAYOUTS = ("rail", "rail_only", "tree", "single", "pair")
 _LARGEST_COUNT = 10_000_000
+_LARGEST_RADIX = 4096
+"""Twice the ports of the largest director (2,048); 512 are the most of a single chip's box."""
 _LARGEST_SPEED_GBPS = 1_000_000.0
 _RATIO_DENOMINATOR = 100
 """Ratios are written with two or three digits ("1.67"): the nearest fraction with a small denominator (5/3) is meant."""
@@ -74,7 +76,7 @@ class FabricInput:
             nodes=_count(table, "nodes", None, 1, _LARGEST_COUNT),
             nics_per_node=_count(table, "nics_per_node", None, 1, 1024),
             nic_speed_gbps=_number(table, "nic_speed_gbps", port_speed * planes),
-            switch_ports=_count(table, "switch_ports", None, 2, 100_000),
+            switch_ports=_count(table, "switch_ports", None, 2, _LARGEST_RADIX),
             port_speed_gbps=port_speed,
             uplink_speed_gbps=_number(table, "uplink_speed_gbps", port_speed),
             layout=str(layout),

@@ -27,8 +27,8 @@ THRESHOLDS_IN_FORMULAS = {
 """Rules of thumb that counting follows instead of reading; their published examples are tested in tests/published/test_fabrics.py."""
 _PUBLISHED_POD = 4
 """Spines per rail and pod in published three-tier wirings of 64-port switches; taken where several pod sizes need equally many switches."""
-_LEAST_LEAF_SHARE = 0.875
-"""A leaf gives up at most one downlink in eight to reach an uplink count that divides well."""
+_LEAST_LEAF_SHARE, _MOST_DARK = 0.875, 16
+"""A leaf gives up at most one downlink in eight, and at most sixteen ports, to reach an uplink count that divides well."""
 
 
 @dataclass(frozen=True)
@@ -173,14 +173,19 @@ def _two_tiers(spec: FabricInput, split: LeafSplit, leaves: int, needed_down: in
     At 1:1 the split is half and half, as in the published designs, so that a unit can be filled up later. At another ratio a
     leaf may leave ports dark where that makes the uplinks divide by fewer spines.
     """
-    least_down = split.down if spec.ratio == 1 else max(needed_down, ceil(split.down * _LEAST_LEAF_SHARE))
+    least_down = split.down if spec.ratio == 1 else max(needed_down, ceil(split.down * _LEAST_LEAF_SHARE), split.down - _MOST_DARK)
     options = (
         (spine_count(leaves, up, spec.spine_ports), -down, -up)
         for down in range(split.down, least_down - 1, -1)
-        for up in range(max(_uplinks_for(spec, down), 1), _uplinks_beside(spec, down) + 1)
+        for up in _uplink_counts(max(_uplinks_for(spec, down), 1), _uplinks_beside(spec, down))
     )
     spines, down, up = min(options)
     return -down, -up, spines
+
+
+def _uplink_counts(least: int, most: int) -> tuple[int, ...]:
+    """Return the uplink counts to try: all where they are few, else those nearest to the least, and the most."""
+    return (*range(least, min(most, least + _MOST_DARK) + 1), *((most,) if most > least + _MOST_DARK else ()))
 
 
 def _fill(endpoints: int, down: int, units: int, rails: int, up: int) -> tuple[Group, ...]:
@@ -214,7 +219,7 @@ def _three_tiers(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) 
     half = spec.spine_ports // 2
     options = [
         option
-        for up in range(split.up_least, split.up_most + 1)
+        for up in _uplink_counts(split.up_least, split.up_most)
         for spines in divisors(up)
         if (option := _pods(spec, plane.units, rails, up, spines, split.up_most - up)) is not None
     ]
@@ -256,7 +261,7 @@ def _pods(spec: FabricInput, units: int, rails: int, up: int, spines: int, spare
 def _too_large(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) -> FabricImpossible:
     half = spec.spine_ports // 2
     most = (spec.spine_ports // rails) * max(
-        spines * half // up for up in range(split.up_least, split.up_most + 1) for spines in divisors(up)
+        spines * half // up for up in _uplink_counts(split.up_least, split.up_most) for spines in divisors(up)
     )
     limit = most * plane.leaf_down - ceil(plane.manager / rails)
     reason = f"{spec.nodes:,} endpoints per rail need a fourth tier of {spec.switch_ports}-port switches"
