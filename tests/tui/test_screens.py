@@ -278,8 +278,8 @@ async def test_the_live_strip_counts_and_shows_the_limits():
     async with interview() as (app, pilot):
         await press(app, pilot, "pagedown", "pagedown", "tab")
         text = await type_text(app, pilot, "9 days")
-        assert "12.5 days of 9 ✗" in text
-        assert "62.1 / 79.6 GiB" in text
+        assert "✗ 12.5 of 9 days" in text
+        assert "62.1/79.6 GiB" in text
         assert "▲ 1 warning" in text
         assert "? 1 question" in text
 

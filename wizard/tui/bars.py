@@ -32,11 +32,11 @@ def stacked(terms: Mapping[str, float], whole: float, width: int) -> Content:
 
     A part that is there has at least one cell, so that it is never lost to rounding.
     """
-    shown = parts_shown(terms, whole)
+    shown = parts_shown(terms, whole) if whole > 0 else []
     pieces: list[tuple[str, str]] = []
     used = 0
     for number, (_, value) in enumerate(shown):
-        cells = min(max(1, round(value / whole * width)) if whole > 0 else 0, max(0, width - used))
+        cells = min(max(1, round(value / whole * width)), max(0, width - used - (len(shown) - 1 - number)))
         pieces.append((sign(PATTERNS[number]) * cells, _COLOURS[number]))
         used += cells
     pieces.append((sign("free") * max(0, width - used), "$foreground-muted"))

@@ -48,8 +48,8 @@ def count_texts(design: Design) -> list[tuple[str, str]]:
     return shown if design.conflicts else [(f"{sign('holds')} no conflict", "$text-success"), *shown[1:]]
 
 
-def live_lines(work: Work) -> list[Content]:
-    """Return the three lines of the live strip."""
+def live_lines(work: Work, width: int) -> list[Content]:
+    """Return the three lines of the live strip; of the figures, those that fit into `width`."""
     design = work.design
     if design is None:
         return [Content("there is no design yet" if work.error else "reading the catalog …"), Content(""), Content("")]
@@ -58,7 +58,16 @@ def live_lines(work: Work) -> list[Content]:
         return [head, Content(""), _counts(work, design)]
     nearest = "" if design.fits else "nearest: "
     head = Content.assemble((nearest + design.name, "bold"), GAP, (design.plan, "$foreground-muted"))
-    return [head, Content.assemble(*_spaced(_figures(design, design.figures))), _counts(work, design)]
+    return [head, Content.assemble(*_spaced(_fitting(_figures(design, design.figures), width))), _counts(work, design)]
+
+
+def _fitting(pieces: Mapping[str, tuple[str, str]], width: int) -> list[tuple[str, str]]:
+    """Return the figures without those that a reader misses least, until the line fits."""
+    kept = dict(pieces)
+    for name in ("mfu", "step"):
+        if sum(len(text) + len(GAP) for text, _ in kept.values()) - len(GAP) > width:
+            kept.pop(name, None)
+    return list(kept.values())
 
 
 def _counts(work: Work, design: Design) -> Content:
@@ -77,30 +86,27 @@ def _spaced(pieces: list[tuple[str, str]]) -> list[str | tuple[str, str]]:
     return rows
 
 
-def _figures(design: Design, figures: Figures) -> list[tuple[str, str]]:
-    """Return the key figures; those with a limit beside it, and a sign where the limit is passed."""
-    rows: list[tuple[str, str]] = []
+def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
+    """Return the key figures by name; those with a limit beside it, and a sign before it where the limit is passed."""
+    answers, rows = design.answers, {}
     if figures.memory_gib and figures.memory_capacity_gib:
-        rows.append(
-            _limited(
-                f"{figures.memory_gib:.1f}", figures.memory_gib, figures.memory_capacity_gib, "/", f"{figures.memory_capacity_gib:.1f} GiB"
-            )
-        )
+        texts = f"{figures.memory_gib:.3g}", f"{figures.memory_capacity_gib:.3g} GiB"
+        rows["memory"] = _limited(texts[0], figures.memory_gib, figures.memory_capacity_gib, texts[1], "/")
     if figures.step_s is not None:
-        rows.append((f"step {short_time(figures.step_s)}", ""))
+        rows["step"] = (f"step {short_time(figures.step_s)}", "")
     if figures.mfu:
-        rows.append((f"MFU {figures.mfu:.0%}", ""))
+        rows["mfu"] = (f"MFU {figures.mfu:.0%}", "")
     if figures.days is not None:
-        limit = design.answers.number("scale.deadline") if design.answers.text("scale.mode") == "deadline" else None
-        rows.append(_limited(days_text(figures.days), figures.days, limit, "of", f"{limit:.3g}" if limit else ""))
+        limit = answers.number("scale.deadline") if answers.text("scale.mode") == "deadline" else None
+        rows["days"] = _limited(days_text(figures.days), figures.days, limit, days_text(limit) if limit else "")
     if figures.total_power_kw is not None:
-        power = design.answers.number("facility.total_power")
-        rows.append(_limited(short_power(figures.total_power_kw), figures.total_power_kw, power, "of", short_power(power) if power else ""))
+        power = answers.number("facility.total_power")
+        rows["power"] = _limited(short_power(figures.total_power_kw), figures.total_power_kw, power, short_power(power) if power else "")
+    budget = answers.number("budget.purchase")
     if figures.purchase_usd is None:
-        rows.append(("price unknown", ""))
+        rows["price"] = ("price unknown", "")
     else:
-        budget = design.answers.number("budget.purchase")
-        rows.append(_limited(short_money(figures.purchase_usd), figures.purchase_usd, budget, "of", short_money(budget) if budget else ""))
+        rows["price"] = _limited(short_money(figures.purchase_usd), figures.purchase_usd, budget, short_money(budget) if budget else "")
     return rows
 
 
@@ -109,14 +115,14 @@ def days_text(days: float) -> str:
     return f"{days:.3g} days" if days >= 1 else f"{days * 24:.3g} hours"
 
 
-def _limited(shown: str, value: float, limit: float | None, joint: str, limit_text: str) -> tuple[str, str]:
-    if limit is None:
+def _limited(shown: str, value: float, limit: float | None, limit_text: str, joint: str = " of ") -> tuple[str, str]:
+    if not limit:
         return shown, ""
     passed = value > limit * (1 + 1e-9)
     unit = shown.rpartition(" ")[2]
     if limit_text.endswith(f" {unit}"):
         shown = shown.removesuffix(f" {unit}")
-    return f"{shown} {joint} {limit_text}" + (f" {sign('conflict')}" if passed else ""), "bold $text-error" if passed else ""
+    return (f"{sign('conflict')} " if passed else "") + f"{shown}{joint}{limit_text}", "bold $text-error" if passed else ""
 
 
 def conflict_lines(work: Work) -> list[Content]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rules.answers import UNKNOWN, AnswerError, field_of, parse_answer
+from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
 from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
-    from rules.answers import Answers, Value
+    from rules.answers import Value
     from wizard.session import Session
 
 _LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
@@ -41,7 +41,7 @@ _CHOICES = {
     "415v_three_phase": "415 V 3-phase",
     "480v_three_phase": "480 V 3-phase",
 }
-TEXT_KINDS = ("quantity", "number", "count", "name", "names")
+NUMBER_KINDS = ("quantity", "number", "count")
 
 
 def choice_label(choice: str) -> str:
@@ -86,9 +86,12 @@ def same_answer(key: str, text: str, value: Value | None) -> bool:
     if not text.strip():
         return value is None
     try:
-        return parse_answer(key, text) == value
+        typed = parse_answer(key, text)
     except AnswerError:
         return False
+    if typed == value or UNKNOWN in (typed, value) or field_of(key).kind not in NUMBER_KINDS:
+        return typed == value
+    return Answers({key: typed}).number(key) == Answers({key: value}).number(key) if value is not None else False
 
 
 def origin_of(answers: Answers, key: str) -> tuple[str, str]:

@@ -19,7 +19,7 @@ class LiveStrip(Quiet):
     def show(self, work: Work, *, late: bool = False) -> None:
         """Show the work; between an answer and its design only once the design is `late`, for it mostly comes at once."""
         if late or work.current or work.design is None or work.error:
-            self.put(Content("\n").join(live_lines(work)))
+            self.put(Content("\n").join(live_lines(work, max(20, self.content_size.width))))
 
 
 class ConflictBox(Quiet):
