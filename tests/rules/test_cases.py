@@ -11,14 +11,12 @@ from catalogs import load_catalog
 from rules.cases import all_rules, check_case, coverage, run_case
 
 FOLDER = Path(__file__).parent
-CASES = [
-    (path.stem, case) for path in sorted(FOLDER.glob("*.toml")) for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]
-]
+CASES = [(path.stem, case) for path in sorted(FOLDER.glob("*.toml")) for case in tomllib.loads(path.read_text(encoding="utf-8"))["case"]]
 
 
 @pytest.fixture(scope="module")
 def catalog():
-    return load_catalog()
+    return load_catalog([FOLDER / "catalog"])
 
 
 @pytest.mark.parametrize(("stage", "case"), CASES, ids=[f"{case['rule']}-{number}" for number, (_, case) in enumerate(CASES)])

@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from rules.guidance.declare import Comparison, Rule
 
 
+CASE_CATALOG = "catalog"
+"""A folder of this name beside cases adds products to the catalog that they run with."""
+
+
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|test")
@@ -94,7 +98,10 @@ def condition(comparison: Comparison) -> str:
 
 
 def _case_files(folder: Path) -> list[Path]:
-    return sorted(folder.rglob("*.toml")) if folder.is_dir() else [folder]
+    """Return the files of cases in `folder`, or the file itself; a folder `catalog` in it holds products, not cases."""
+    if not folder.is_dir():
+        return [folder]
+    return sorted(path for path in folder.rglob("*.toml") if CASE_CATALOG not in path.relative_to(folder).parts)
 
 
 def _case_counts() -> dict[str, int]:
@@ -135,7 +142,10 @@ def _test(options: argparse.Namespace) -> int:
     from rules.cases import CaseError, run_case
     from wizard.files import FileError, read_toml
 
-    folder, catalog = Path(options.folder), open_catalog(options.catalog)
+    folder = Path(options.folder)
+    products = (folder if folder.is_dir() else folder.parent) / CASE_CATALOG
+    beside = [str(products)] if products.is_dir() else []
+    catalog = open_catalog([*options.catalog, *beside])
     results = []
     for path in _case_files(folder):
         cases = read_toml(path).get("case")
