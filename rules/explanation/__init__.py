@@ -1,0 +1,1 @@
+"""How a conclusion came about, step by step: the parts of `rules.explain`."""

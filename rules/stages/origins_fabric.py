@@ -1,0 +1,151 @@
+"""Where the facts and sections of stage fabric come from."""
+
+from __future__ import annotations
+
+from rules.origins import Origin, arithmetic, computed, for_each, taken
+
+_F = "sizing.fabric"
+_DESIGN = f"{_F}.design.design_fabric"
+_ADAPTERS = (
+    "node.nics.compute",
+    "node.nics.compute_speed",
+    "nic.name",
+    "nic.speed",
+    "own_server.nics",
+    "own_server.nic_speed",
+    "machine.network",
+)
+_ADAPTER = computed(f"{_F}.adapters.compute_adapters", *_ADAPTERS)
+_ALLOWED = ("preferences.announced_products", "preferences.unverified_products")
+_CHOICE = computed(
+    f"{_F}.compute.choose_compute",
+    "preferences.fabric",
+    "budget.objective",
+    "gpu.stack",
+    "half_rate_longer_percent",
+    "domains_spanned",
+    "nic.protocols",
+    "switch.protocol",
+    *_ALLOWED,
+)  # fmt: skip
+_COUNT = computed(
+    f"{_F}.counts.count_fabric",
+    "nodes",
+    "nics_per_node",
+    "nic_speed_gbps",
+    "technology",
+    "preferences.oversubscription",
+    "switch.ports",
+    "switch.port_speed",
+)  # fmt: skip
+_TRAFFIC = f"{_F}.traffic.traffic_of"
+_AT_RATE = f"{_F}.traffic.StepAtRate"
+_FRONT = computed(
+    f"{_F}.front_end.size_front_end", "nodes", "gpus", "front_gbps", "switch.ports", "switches", "fact.superpod-h100-best.gpu_read", "fact.management-nodes.basepod"
+)  # fmt: skip
+
+ORIGINS: dict[str, Origin] = {
+    "nodes": taken("size.nodes"),
+    "gpus": taken("size.gpus"),
+    "gpus_per_node": arithmetic("floor(node.gpu_count / node.trays)"),
+    "gpu": taken("gpu.name"),
+    "node": taken("node.name"),
+    "multi_node": computed(f"{_F}.compute.needs_compute_fabric", "nodes", "gpus", "node.scale_up_domain"),
+    **for_each("buildable refused", computed(f"{_F}.compute.choose_compute", "nodes", "nics_per_node", "nic_speed_gbps", *_ALLOWED)),
+    **for_each("technology reason reason_is_given reason_words", _CHOICE),
+    "technology_name": computed(f"{_F}.design.technology_name", "technology", "link_gbps"),
+    "asked": taken("preferences.fabric"),
+    "asked_for_missing": computed(f"{_F}.compute.choose_compute", "preferences.fabric", "nic.protocols"),
+    **for_each("other_name other_switches", computed(f"{_F}.compute.choose_compute", "technology", "nodes", "nics_per_node", "nic.protocols", *_ALLOWED)),
+    "switch_name": computed(f"{_F}.switching.switch_options", "technology", "nic_speed_gbps", "switch.name", *_ALLOWED),
+    **for_each("switches leaf spine core tiers planes layout layout_words switch_words link_gbps", _COUNT),
+    **for_each("free_leaf_ports unit_nodes manager_links oversubscription", _COUNT),
+    "nics_per_node": _ADAPTER,
+    "nics_per_gpu": arithmetic("nics_per_node / gpus_per_node"),
+    **for_each("nic_name nic_speed_gbps nics_assumed nics_assumption", _ADAPTER),
+    "node_gbps": arithmetic("nics_per_node * nic_speed_gbps"),
+    **for_each("slot_known slot_gbps", computed(f"{_F}.adapters.compute_adapters", "node.pcie_generation", "gpu.host_link.generation", "node.nics.on_baseboard")),
+    "rdma": taken("nic.rdma"),
+    "reorders_packets": taken("nic.reorders_packets"),
+    "fast_scale_up": taken("node.topology"),
+    "offered_gbps": computed(_DESIGN, "nics_per_node", "nic_speed_gbps", "slot_gbps", "gpus_per_node", "oversubscription"),
+    "effective_gbps": arithmetic("offered_gbps * threshold.fab-effective", formula=_DESIGN),
+    "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
+    "plan": taken("plan.label", "size.gpus"),
+    "has_traffic": taken("traffic_gb", "switches"),
+    "traffic_gb": computed(_TRAFFIC, "step.sent", "has_plan"),
+    "traffic_s": arithmetic("8 * traffic_gb / effective_gbps"),
+    "budget_s": computed(_TRAFFIC, "step.expected", "step.exposed", "step.terms", "has_plan"),
+    "traffic_to_budget": arithmetic("traffic_s / budget_s", note="0 where nothing can hide"),
+    "needed_gbps": arithmetic("8 * traffic_gb / budget_s", note="0 where nothing is sent"),
+    "needed_node_gbps": arithmetic("needed_gbps * gpus_per_node"),
+    "needed_percent": arithmetic("100 * needed_gbps / effective_gbps"),
+    "step_s": taken("step.expected", "has_plan"),
+    "slower_percent": computed(_AT_RATE, "traffic_to_budget", "step_s", "plan"),
+    "half_rate_longer_percent": computed(_AT_RATE, "offered_gbps", "step_s", "plan"),
+    "baseline_gbps": Origin(note="100 GbE per node, the baseline that guidance names (G2a.1)"),
+    "baseline_slower_percent": computed(_AT_RATE, "baseline_gbps", "gpus_per_node", "step_s", "plan"),
+    "exposed_percent": arithmetic("100 * step.exposed", "has_plan"),
+    "scaling_percent": arithmetic("100 - exposed_percent"),
+    "oversubscription_asked": taken("preferences.oversubscription"),
+    "spine_loss_percent": arithmetic("100 / spine", note="0 without spines"),
+    "leaf_loss_percent": taken("planes", "layout", "nics_per_node", note="a leaf's share of the planes and rails"),
+    "two_tier_nodes": computed(f"{_F}.counts.two_tier_nodes", "nics_per_node", "layout", "preferences.oversubscription", "switch.ports"),
+    "managers_missing": computed(f"{_F}.compute.choose_compute", "technology", "tiers", "free_leaf_ports", "switch.manager_port"),
+    "nodes_with_managers": arithmetic("max(1, nodes - 1)"),
+    "domains_spanned": computed(f"{_F}.compute.domains_spanned", "plan", "node.scale_up_domain"),
+    "expert_domains": taken("plan", "node.scale_up_domain"),
+    "zero_stage": taken("plan.label", "size.gpus"),
+    "zero_stage_given": taken("parallelism.zero_stage"),
+    "zero3_gb": arithmetic(
+        "threshold.fab-comms-zero3.multiplier * threshold.fab-comms-zero3.bytes_per_parameter * work.parameters / 1000000000"
+    ),
+    "zero3_s": arithmetic("8 * zero3_gb / (effective_gbps * gpus_per_node)"),
+    "plain_gb": arithmetic(
+        "threshold.fab-comms-ddp.multiplier * threshold.fab-comms-ddp.bytes_per_parameter * work.trainable / 1000000000"
+    ),
+    "micro_step_s": computed(_TRAFFIC, "budget_s", "work.global_batch", "plan"),
+    "ladder_gbps": taken("gpu.peak_dense", "threshold.fab-zero3-scale-h100", "threshold.fab-zero3-ladder-v100"),
+    "message_mib": computed("sizing.traffic.largest_message_bytes", "step.message", "has_plan"),
+    "message_share": computed("stages.fabric_facts.message_share", "message_mib", "threshold.fab-payload"),
+    "bus_gb_per_s": arithmetic("effective_gbps * gpus_per_node / 8"),
+    "is_language_model": taken("workload.kind"),
+    "model": taken("work.model"),
+    "objective": taken("budget.objective"),
+    **for_each("has_front_end front_ratio front_switches managed_ports managed_switches", _FRONT),
+    "front_gbps": computed(f"{_F}.adapters.front_end_adapters", "node.nics.storage", "node.nics.storage_speed", "nodes"),
+}  # fmt: skip
+
+_CABLES = computed(f"{_F}.cabling.cable_network", "switch_words", "nodes", "power:nodes_per_rack", "cable.name", "cable.reach")
+_POWER = computed(_DESIGN, "switches", "switch.power_typical", "switch.power_maximum", "cable.power_per_end")
+
+SECTIONS: dict[str, str | Origin] = {
+    "fabric.compute.technology": "technology_name",
+    "fabric.compute.network": "multi_node",
+    "fabric.compute.adapters_per_node": "nics_per_node",
+    "fabric.compute.adapter": "nic_name",
+    "fabric.compute.layout": "layout",
+    "fabric.compute.tiers": "tiers",
+    "fabric.compute.planes": "planes",
+    "fabric.compute.leaf": "leaf",
+    "fabric.compute.spine": "spine",
+    "fabric.compute.core": "core",
+    "fabric.compute.oversubscription": "oversubscription",
+    "fabric.compute.switches": "switches",
+    "fabric.compute.links": _COUNT,
+    "fabric.compute.cables": _CABLES,
+    "fabric.compute.modules": _CABLES,
+    "fabric.compute.manager_links": "manager_links",
+    "fabric.compute.power_typical": _POWER,
+    "fabric.compute.power_maximum": _POWER,
+    "fabric.compute.notes": computed(_DESIGN, "switch_words", "nics_assumption"),
+    "fabric.compute.rate_per_gpu": "offered_gbps",
+    "fabric.storage.network": "has_front_end",
+    "fabric.storage.cables": _CABLES,
+    "fabric.storage.modules": _CABLES,
+    "fabric.storage.power_typical": _POWER,
+    "fabric.storage.power_maximum": _POWER,
+    "fabric.storage": _FRONT,
+    "fabric.management.network": "has_front_end",
+    "fabric.management": "managed_switches",
+}

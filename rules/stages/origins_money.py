@@ -1,0 +1,84 @@
+"""Where the facts and sections of stage money come from."""
+
+from __future__ import annotations
+
+from rules.origins import Origin, arithmetic, computed, for_each, taken
+
+_QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "price.low", "price.high")
+_PURCHASE = computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price.high", "price_known")
+_ENERGY = computed("sizing.cost.cost_of", "power:node_power_typical_kw", "power:energy_per_year", "electricity_usd_per_kwh")
+_ELECTRICITY = computed("sizing.power.electricity_price", "budget.electricity_price", "facility.region", "electricity.values")
+_OLDEST = computed("sizing.prices.newest_month", "price.date")
+_MISSING = computed("sizing.cost.cost_of", "bill.lines", "price.low")
+_RUN = computed("sizing.cost.run_gpu_hours", "reliability:run_days", "gpu_count")
+_RENT = computed("sizing.prices.rental_range", "gpu_name", "rental.low", "rental.high")
+
+ORIGINS: dict[str, Origin] = {
+    "node": taken("node.name"),
+    "gpu_name": taken("gpu.name"),
+    "architecture": taken("gpu.architecture"),
+    "unit_count": taken("size.units"),
+    "node_count": taken("size.nodes"),
+    "gpu_count": taken("size.gpus"),
+    "own_server": computed("own_server.own_server", "own_server.gpu"),
+    "objective": taken("budget.objective"),
+    "scale_mode": taken("scale.mode"),
+    **for_each("has_budget budget_usd", taken("budget.purchase")),
+    **for_each("price_known server_confidence server_price_note server_price_usd server_price_date server_covers_network", _QUOTE),
+    **for_each("purchase_low_usd purchase_usd purchase_high_usd", _PURCHASE),
+    "price_over_h200": computed("sizing.prices.quote_of", "server_price_usd", "node.gpu_count", "price.low"),
+    **for_each("price_age_months oldest_price has_dated_price", _OLDEST),
+    **for_each("has_missing missing_count missing", _MISSING),
+    "left_out": Origin(note="no sourced figure of these is in the catalog, or it depends on the person's contracts"),
+    "ownership_years": taken("budget.years"),
+    **for_each("energy_known energy_year_usd", _ENERGY),
+    "electricity_given": taken("budget.electricity_price"),
+    **for_each("electricity_usd_per_kwh electricity_range", _ELECTRICITY),
+    "energy_per_gpu_hour": computed("sizing.cost.energy_per_gpu_hour_kwh", "power:energy_per_year", "gpu_count"),
+    "ownership_usd": arithmetic("purchase_usd + energy_year_usd * ownership_years", "price_known", formula="sizing.cost.cost_of"),
+    "per_gpu_hour_usd": arithmetic("ownership_usd / (ownership_years * 8766 * gpu_count)", formula="sizing.cost.cost_of"),
+    "per_gpu_hour": taken("per_gpu_hour_usd"),
+    "per_million": computed("sizing.cost.cost_of", "per_gpu_hour_usd", "gpu_count", "step.rate", "reliability:goodput_percent"),
+    **for_each("run_known run_gpu_hours", _RUN),
+    "run_share_percent": arithmetic("100 * run_gpu_hours / (ownership_years * 8766 * gpu_count)"),
+    "run_usd": arithmetic("run_gpu_hours * per_gpu_hour_usd"),
+    **for_each("rent_known rent_low_usd rent_high_usd", _RENT),
+    "rent_run_low_usd": arithmetic("run_gpu_hours * rent_low_usd"),
+    "product_status": taken("node.status", "gpu.status"),
+    "verified": taken("node.verified", "gpu.verified"),
+    "sequence_length": taken("work.sequence_length"),
+    "language_model": taken("work.unit"),
+}
+
+SECTIONS: dict[str, str | Origin] = {
+    "cost.years": "ownership_years",
+    "cost.purchase.low": "purchase_low_usd",
+    "cost.purchase.high": "purchase_high_usd",
+    "cost.purchase": "purchase_usd",
+    "cost.energy_per_year": "energy_year_usd",
+    "cost.ownership": "ownership_usd",
+    "cost.per_gpu_hour": "per_gpu_hour_usd",
+    "cost.per_million_units": "per_million",
+    "cost.missing": "missing",
+    "cost.notes": "left_out",
+    "summary.fits": computed("choice.rank", "choice.name"),
+    "summary.chosen": taken("choice.name"),
+    "summary.name": taken("choice.name"),
+    "summary.plan": taken("plan.label", "size.gpus"),
+    "summary.gpus": taken("size.gpus"),
+    "summary.nodes": taken("size.nodes"),
+    "summary.units": taken("size.units"),
+    "summary.days": computed("choice.figures_of", "reliability:run_days"),
+    "summary.step_s": taken("step.expected"),
+    "summary.mfu": taken("step.utilization"),
+    "summary.memory_gib": taken("vram:memory_needed_gib"),
+    "summary.memory_capacity_gib": taken("vram:memory_capacity_gib"),
+    "summary.purchase_usd": "purchase_usd",
+    "summary.purchase_low_usd": "purchase_low_usd",
+    "summary.purchase_high_usd": "purchase_high_usd",
+    "summary.ownership_usd": "ownership_usd",
+    "summary.usd_per_million_units": "per_million",
+    "summary.it_power_kw": taken("power:it_power_kw"),
+    "summary.total_power_kw": taken("power:total_power_kw"),
+    "summary.racks": taken("power:rack_count"),
+}

@@ -1,0 +1,93 @@
+"""Where the facts and sections of stage power come from."""
+
+from __future__ import annotations
+
+from rules.origins import Origin, arithmetic, computed, for_each, taken
+
+_P = "sizing.power"
+_DRAW = computed(
+    f"{_P}.node_draw", "node.power.maximum", "node.power.typical", "gpu_power_w", "node.gpu_count", "own_server.power", "fact.node-power-factor"
+)  # fmt: skip
+_TOTAL = ("unit_count", "node_power_kw", "fabric:switches", "switch.power_maximum", "storage_cpu:system_units", "storage.power")
+_SIZED = "sizing.facility.size_facility"
+_COOLING = computed("sizing.cooling.match_cooling", "node.cooling", "facility.cooling")
+_FILL = computed(
+    "sizing.racks.fill_rack", "node_power_kw", "node_height_u", "rack_power_limit_kw", "rack_height_u", "node.weight", "cooling", "threshold.pow-air-limit", "rack.load"
+)  # fmt: skip
+_PLACED = computed("sizing.racks.place_nodes", "unit_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop")
+_SUPPLIES = computed(f"{_P}.supplies_of", "node.supplies.count", "node.supplies.rating", "node.supplies.redundancy", "node.supplies.usable")
+_FEED = computed(f"{_P}.choose_feed", "rack_power_kw", "facility.feed", "pdu.usable", "node.desktop")
+_FLOW = ("heat_kw", "cooling", "node.airflow", "liquid_share_percent")
+
+ORIGINS: dict[str, Origin] = {
+    "node": taken("node.name"),
+    "unit_count": taken("size.units"),
+    "is_rack": taken("node.is_rack"),
+    "is_desktop": taken("node.desktop"),
+    "is_own_server": computed("own_server.own_server", "own_server.gpu"),
+    "gpu_count_per_unit": taken("node.gpu_count"),
+    "gpu_power_w": taken("gpu.power.maximum"),
+    **for_each("gpu_sum_kw gpu_sum_known", computed(f"{_P}.gpu_sum_w", "gpu.power.maximum", "node.gpu_count", "node.gpu_power_limit")),
+    **for_each("power_known node_power_kw node_power_typical_kw node_power_kind node_power_basis", _DRAW),
+    "node_heat_kw": computed("sizing.cooling.node_heat_kw", "node_power_kw", "node.heat"),
+    "it_power_kw": computed(_SIZED, *_TOTAL),
+    "total_power_kw": arithmetic("it_power_kw * facility.pue", formula=_SIZED),
+    "pue": taken("facility.pue"),
+    "pue_given": taken("facility.pue"),
+    **for_each("has_total_limit total_power_limit_kw", taken("facility.total_power")),
+    "total_share_percent": arithmetic("100 * total_power_kw / total_power_limit_kw"),
+    **for_each("has_unknown_power unknown_power", computed(f"{_P}.network_draw", "switch.power_maximum", "switch.power_typical", "storage.power", "fabric:switches")),
+    **for_each("has_rack_limit rack_power_limit_kw", taken("facility.rack_power")),
+    "rack_power_kw": _PLACED,
+    "rack_air_kw": computed(_SIZED, "rack_power_kw", "cooling", "node.liquid_share", "fact.heat-capture"),
+    "nodes_per_rack": _FILL,
+    "nodes_per_rack_by_height": arithmetic("floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"),
+    **for_each("rack_binding rack_binding_words", _FILL),
+    "rack_height_u": taken("facility.rack_units"),
+    "node_height_u": taken("node.height"),
+    "rack_count": computed("sizing.racks.place_equipment", "unit_count", "nodes_per_rack", "fabric:switches", "storage_cpu:system_units", "node.is_rack", "node.desktop"),
+    **for_each("has_rack_count_limit rack_count_limit", taken("facility.racks")),
+    **for_each("rack_weight_known rack_weight_kg rack_weight", taken("node.weight", "nodes_per_rack")),
+    **for_each("cooling cooling_words cooling_required cooling_matches", _COOLING),
+    "needs_liquid": taken("node.cooling"),
+    **for_each("hall_cooling hall_has_liquid hall_has_air cooling_given", taken("facility.cooling")),
+    "inlet_celsius": taken("facility.inlet_temperature"),
+    "inlet_recommended_celsius": taken("fact.ashrae-recommended.inlet_high"),
+    **for_each("has_inlet_maximum inlet_maximum_celsius", taken("node.inlet_maximum")),
+    "heat_kw": computed(_SIZED, "unit_count", "node_heat_kw", "fabric:switches", "storage_cpu:system_units"),
+    "heat_btu": computed("sizing.cooling.heat_btu_per_hour", "heat_kw"),
+    "airflow_cfm": computed("sizing.cooling.airflow_cfm", *_FLOW),
+    "water_flow": computed("sizing.cooling.water_litres_per_minute", *_FLOW),
+    "liquid_share_percent": computed("sizing.cooling.liquid_share", "cooling", "node.liquid_share", "node.is_rack", "fact.heat-capture"),
+    **for_each("supplies_known supplies_redundant supply_count supply_installed_kw supply_usable_kw", _SUPPLIES),
+    "supply_load_percent": arithmetic("100 * node_power_kw / supply_installed_kw"),
+    **for_each("feed_known feed feed_usable_kw", _FEED),
+    "feed_given": taken("facility.feed"),
+    "circuit_usable_kw": taken("pdu.usable", "feed"),
+    "circuits_per_unit": arithmetic("ceil(node_power_kw / circuit_usable_kw)"),
+    "cords_per_unit": taken("supply_count", "node.desktop", "pdu.voltage", "circuits_per_unit"),
+    "energy_per_year": computed(f"{_P}.yearly_energy", "node_power_typical_kw", "unit_count", "facility.pue", "fabric:switches"),
+    "carbon_per_year": computed(f"{_P}.yearly_carbon", "energy_per_year", "facility.region", "carbon.values"),
+}  # fmt: skip
+
+SECTIONS: dict[str, str | Origin] = {
+    "power.node_power": "power_known",
+    "power.node_maximum": "node_power_kw",
+    "power.node_typical": "node_power_typical_kw",
+    "power.node_kind": "node_power_kind",
+    "power.it_maximum": "it_power_kw",
+    "power.it_typical": computed(_SIZED, "unit_count", "node_power_typical_kw", "fabric:switches", "switch.power_typical", "storage.power"),
+    "power.total": "total_power_kw",
+    "power.pue": "pue",
+    "power.feed": "feed",
+    "power.energy_per_year": "energy_per_year",
+    "power.carbon_per_year": "carbon_per_year",
+    "power.notes": _DRAW,
+    "facility.racks": "rack_count",
+    "facility.cooling": "cooling",
+    "facility.heat": "heat_kw",
+    "facility.heat_imperial": "heat_btu",
+    "facility.airflow": "airflow_cfm",
+    "facility.water_flow": "water_flow",
+    "facility.rack": "nodes_per_rack",
+}
