@@ -33,6 +33,16 @@ class PointedList(OptionList):
         self.highlighted = same if same is not None else usable[0] if usable else None
         self.call_after_refresh(self.scroll_to, y=top if same is not None else 0, animate=False)
 
+    def action_page_up(self) -> None:
+        """Go up a page; a list that is hidden has no pages."""
+        if self.size.height:
+            super().action_page_up()
+
+    def action_page_down(self) -> None:
+        """Go down a page; a list that is hidden has no pages."""
+        if self.size.height:
+            super().action_page_down()
+
     def render_line(self, y: int) -> Strip:
         """Return a line, with the pointer in its first cell where it begins the chosen option."""
         strip = super().render_line(y)
