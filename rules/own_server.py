@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 OWN_SERVER_ID = "own-server"
+BASELINE_GBPS = 100.0
+"""The rate of the adapter that a server has at least: 100 GbE is the common baseline (guidance G2a.1)."""
 
 
 def own_server(answers: Answers, catalog: Catalog) -> Node | None:
@@ -53,14 +55,13 @@ def _usual_domain(gpu: Gpu, count: int) -> int:
     return max(1, min(count, int(gpu.scale_up.domain.to(""))))
 
 
-def _per_gpu(answers: Answers, gpus: int) -> Sourced | None:
-    """Return the adapter rate that one GPU has: all adapters of the server shared among its GPUs, None where no rate was said."""
-    speed = answers.number("own_server.nic_speed")
-    if speed is None:
-        return None
-    adapters = answers.count("own_server.nics")
-    share = speed if adapters is None else speed * adapters / gpus
-    return Sourced(value=f"{share:g} Gb/s", source="you", kind=Kind.YOU, note="adapters shared among the GPUs") if share > 0 else None
+def _per_gpu(answers: Answers, gpus: int) -> Sourced:
+    """Return the adapter rate that one GPU has: all adapters of the server shared among its GPUs; what was not said is the baseline."""
+    speed, adapters = answers.number("own_server.nic_speed"), answers.count("own_server.nics")
+    share = (speed or BASELINE_GBPS) * (1 if adapters is None else max(1, adapters)) / gpus
+    said = speed is not None and adapters is not None
+    note = "adapters shared among the GPUs" if said else f"one adapter of {BASELINE_GBPS:g} Gb/s per server where nothing was said"
+    return Sourced(value=f"{share:g} Gb/s", source="you", kind=Kind.YOU if said else Kind.ASSUMED, note=note)
 
 
 def _said(answers: Answers, key: str) -> Any:

@@ -75,3 +75,14 @@ def test_a_higher_budget_never_makes_a_good_design_bad(catalog):
 
 def test_the_ladder_holds_smooth_counts():
     assert ladder(20) == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20)
+
+
+def test_an_own_server_without_adapters_is_rated_and_wired_alike(catalog):
+    """Step time and fabric count with the same adapter: one of 100 Gb/s per server, shared by its eight GPUs."""
+    found = considered(
+        catalog, model__preset="llama-3.1-8b", training__tokens="1B", scale__mode="fixed", scale__nodes=4,
+        own_server__gpu="nvidia-l40s", own_server__gpus=8,
+    )  # fmt: skip
+    facts = found.ranking.chosen.candidate.facts
+    assert facts["interconnect"]["network_per_gpu_gbps"] == pytest.approx(12.5)
+    assert facts["fabric"]["offered_gbps"] == pytest.approx(12.5, rel=0.25)
