@@ -67,18 +67,28 @@ _SIZED = (
 _MODEL = tuple(
     f"model.{name}"
     for name in (
-        "preset", "parameters", "active_parameters", "layers", "hidden_size", "ffn_size", "attention_heads", "key_value_heads",
-        "vocabulary_size", "experts", "experts_per_token", "expert_ffn_size", "embedding_parameters", "gmacs_per_sample",
+        "preset",
+        "parameters",
+        "active_parameters",
+        "layers",
+        "hidden_size",
+        "ffn_size",
+        "attention_heads",
+        "key_value_heads",
+        "vocabulary_size",
+        "experts",
+        "experts_per_token",
+        "expert_ffn_size",
+        "embedding_parameters",
+        "gmacs_per_sample",
     )
-)  # fmt: skip
+)
 _PARALLELISM = tuple(
     f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute")
 )
 _MACHINE = ("machine.sustained", "machine.domain", "machine.scale_up", "machine.network")
 _SEARCHED = ("size.gpus", "work.parameters", "work.global_batch", "work.sequence_length", *_MACHINE, "gpu.memory.capacity", *_PARALLELISM)
-_STEP = computed(
-    "sizing.step.estimate_step", "plan.label", "work.flops_per_unit", "work.global_batch", "work.sequence_length", *_MACHINE
-)  # fmt: skip
+_STEP = computed("sizing.step.estimate_step", "plan.label", "work.flops_per_unit", "work.global_batch", "work.sequence_length", *_MACHINE)
 _PEAK = computed(
     "sizing.memory.estimate_memory",
     "plan.label",
@@ -98,9 +108,13 @@ RESULTS: dict[str, Result] = {
     "size.nodes": Result("scale-out nodes", lambda candidate, _: candidate.nodes, arithmetic("size.units * node.trays")),
     "size.gpus": Result("GPUs that train", lambda candidate, _: candidate.gpus, arithmetic("size.units * node.gpu_count")),
     # the workload
-    "work.model": Result("the model", lambda _, context: context.workload.model.name, computed("sizing.model.shape_from_answers", *_MODEL, "preset.name")),
+    "work.model": Result(
+        "the model", lambda _, context: context.workload.model.name, computed("sizing.model.shape_from_answers", *_MODEL, "preset.name")
+    ),
     "work.model_kind": Result(
-        "the kind of model", lambda _, context: context.workload.model.kind, computed("sizing.model.shape_from_answers", *_MODEL, "preset.kind")
+        "the kind of model",
+        lambda _, context: context.workload.model.kind,
+        computed("sizing.model.shape_from_answers", *_MODEL, "preset.kind"),
     ),
     "work.shape": Result(
         "the model's shape",
@@ -229,22 +243,35 @@ RESULTS: dict[str, Result] = {
     "step.message": Result("largest message of a collective", _step("largest_message"), _STEP),
     "peak.terms": Result("the parts of the expected peak on the fullest GPU", _peak("terms"), _PEAK),
     "peak.low": Result("low end of the peak on the fullest GPU", _peak("low"), _PEAK),
-    "peak.expected": Result("expected peak on the fullest GPU", _peak("expected"), arithmetic("sum(peak.terms)", formula="sizing.memory.estimate_memory")),
+    "peak.expected": Result(
+        "expected peak on the fullest GPU", _peak("expected"), arithmetic("sum(peak.terms)", formula="sizing.memory.estimate_memory")
+    ),
     "peak.high": Result("high end of the peak on the fullest GPU", _peak("high"), _PEAK),
     "peak.allocated": Result("what a framework's allocator would report as its peak", _peak("allocated"), _PEAK),
-    "peak.stages": Result("the parts on each pipeline stage", lambda candidate, _: len(candidate.choice.memory.stages) if candidate.choice else None, _PEAK),
+    "peak.stages": Result(
+        "the parts on each pipeline stage", lambda candidate, _: len(candidate.choice.memory.stages) if candidate.choice else None, _PEAK
+    ),
     "bill.lines": Result(
         "kinds of parts on the bill of materials",
         lambda candidate, _: len(candidate.cost.bom if candidate.cost else candidate.bom),
-        computed("sizing.cost.bill_with_servers", "size.units", "reliability:spare_nodes", "fabric:switches", "storage_cpu:system_units", "power:rack_count"),
+        computed(
+            "sizing.cost.bill_with_servers",
+            "size.units",
+            "reliability:spare_nodes",
+            "fabric:switches",
+            "storage_cpu:system_units",
+            "power:rack_count",
+        ),
     ),
-    "choice.objective": Result("what the candidates are ranked by", lambda _, context: context.answers.text("budget.objective"), taken("budget.objective")),
+    "choice.objective": Result(
+        "what the candidates are ranked by", lambda _, context: context.answers.text("budget.objective"), taken("budget.objective")
+    ),
     "choice.name": Result(
         "the candidate",
         lambda candidate, _: f"{candidate.units:,} × {candidate.node.name}",
         computed("choice.rank", "choice.objective", "size.units", "node.name"),
     ),
-}  # fmt: skip
+}
 """By name, `root.name`; the roots are those of `rules.origins.RESULT_ROOTS`."""
 
 

@@ -27,7 +27,7 @@ _CHOICE = computed(
     "nic.protocols",
     "switch.protocol",
     *_ALLOWED,
-)  # fmt: skip
+)
 _COUNT = computed(
     f"{_F}.counts.count_fabric",
     "nodes",
@@ -37,12 +37,19 @@ _COUNT = computed(
     "preferences.oversubscription",
     "switch.ports",
     "switch.port_speed",
-)  # fmt: skip
+)
 _TRAFFIC = f"{_F}.traffic.traffic_of"
 _AT_RATE = f"{_F}.traffic.StepAtRate"
 _FRONT = computed(
-    f"{_F}.front_end.size_front_end", "nodes", "gpus", "front_gbps", "switch.ports", "switches", "fact.superpod-h100-best.gpu_read", "fact.management-nodes.basepod"
-)  # fmt: skip
+    f"{_F}.front_end.size_front_end",
+    "nodes",
+    "gpus",
+    "front_gbps",
+    "switch.ports",
+    "switches",
+    "fact.superpod-h100-best.gpu_read",
+    "fact.management-nodes.basepod",
+)
 
 ORIGINS: dict[str, Origin] = {
     "nodes": taken("size.nodes"),
@@ -56,7 +63,10 @@ ORIGINS: dict[str, Origin] = {
     "technology_name": computed(f"{_F}.design.technology_name", "technology", "link_gbps"),
     "asked": taken("preferences.fabric"),
     "asked_for_missing": computed(f"{_F}.compute.choose_compute", "preferences.fabric", "nic.protocols"),
-    **for_each("other_name other_switches", computed(f"{_F}.compute.choose_compute", "technology", "nodes", "nics_per_node", "nic.protocols", *_ALLOWED)),
+    **for_each(
+        "other_name other_switches",
+        computed(f"{_F}.compute.choose_compute", "technology", "nodes", "nics_per_node", "nic.protocols", *_ALLOWED),
+    ),
     "switch_name": computed(f"{_F}.switching.switch_options", "technology", "nic_speed_gbps", "switch.name", *_ALLOWED),
     **for_each("switches leaf spine core tiers planes layout layout_words switch_words link_gbps", _COUNT),
     **for_each("free_leaf_ports unit_nodes manager_links oversubscription", _COUNT),
@@ -64,7 +74,10 @@ ORIGINS: dict[str, Origin] = {
     "nics_per_gpu": arithmetic("nics_per_node / gpus_per_node"),
     **for_each("nic_name nic_speed_gbps nics_assumed nics_assumption", _ADAPTER),
     "node_gbps": arithmetic("nics_per_node * nic_speed_gbps"),
-    **for_each("slot_known slot_gbps", computed(f"{_F}.adapters.compute_adapters", "node.pcie_generation", "gpu.host_link.generation", "node.nics.on_baseboard")),
+    **for_each(
+        "slot_known slot_gbps",
+        computed(f"{_F}.adapters.compute_adapters", "node.pcie_generation", "gpu.host_link.generation", "node.nics.on_baseboard"),
+    ),
     "rdma": taken("nic.rdma"),
     "reorders_packets": taken("nic.reorders_packets"),
     "fast_scale_up": taken("node.topology"),
@@ -114,7 +127,7 @@ ORIGINS: dict[str, Origin] = {
     "objective": taken("budget.objective"),
     **for_each("has_front_end front_ratio front_switches managed_ports managed_switches", _FRONT),
     "front_gbps": computed(f"{_F}.adapters.front_end_adapters", "node.nics.storage", "node.nics.storage_speed", "nodes"),
-}  # fmt: skip
+}
 
 _CABLES = computed(f"{_F}.cabling.cable_network", "switch_words", "nodes", "power:nodes_per_rack", "cable.name", "cable.reach")
 _POWER = computed(_DESIGN, "switches", "switch.power_typical", "switch.power_maximum", "cable.power_per_end")

@@ -38,7 +38,10 @@ ORIGINS: dict[str, Origin] = {
     "step_over_pcie_s": computed(_STEP, "plan.label", "machine.pcie", "step_s"),
     "link_gain_percent": arithmetic("max(0, 100 * (step_over_pcie_s / step_s - 1))"),
     "link_decides": taken("link_gain_percent", note="more than the error of the step estimate on published runs"),
-    **for_each("tensor_percent expert_percent arithmetic_percent bubble_percent", taken("step.terms", "has_plan", note="its share of the step's parts")),
+    **for_each(
+        "tensor_percent expert_percent arithmetic_percent bubble_percent",
+        taken("step.terms", "has_plan", note="its share of the step's parts"),
+    ),
     "exposed_percent": arithmetic("100 * step.exposed", "has_plan"),
     "precision": taken("training.precision"),
     "native_precision": taken("machine.native"),
@@ -51,7 +54,7 @@ ORIGINS: dict[str, Origin] = {
     "model_tflops": arithmetic("step.flops * machine.devices", "has_plan"),
     "utilization_percent": arithmetic("100 * step.utilization", "has_plan"),
     "run_days": arithmetic("work.units_total / step.rate / 86400", "has_plan", formula="sizing.plans.run_time"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "parallelism.global_batch": taken("work.global_batch"),

@@ -6,14 +6,28 @@ from rules.origins import Origin, arithmetic, computed, for_each, taken
 
 _P = "sizing.power"
 _DRAW = computed(
-    f"{_P}.node_draw", "node.power.maximum", "node.power.typical", "gpu_power_w", "node.gpu_count", "own_server.power", "fact.node-power-factor"
-)  # fmt: skip
+    f"{_P}.node_draw",
+    "node.power.maximum",
+    "node.power.typical",
+    "gpu_power_w",
+    "node.gpu_count",
+    "own_server.power",
+    "fact.node-power-factor",
+)
 _TOTAL = ("unit_count", "node_power_kw", "fabric:switches", "switch.power_maximum", "storage_cpu:system_units", "storage.power")
 _SIZED = "sizing.facility.size_facility"
 _COOLING = computed("sizing.cooling.match_cooling", "node.cooling", "facility.cooling")
 _FILL = computed(
-    "sizing.racks.fill_rack", "node_power_kw", "node_height_u", "rack_power_limit_kw", "rack_height_u", "node.weight", "cooling", "threshold.pow-air-limit", "rack.load"
-)  # fmt: skip
+    "sizing.racks.fill_rack",
+    "node_power_kw",
+    "node_height_u",
+    "rack_power_limit_kw",
+    "rack_height_u",
+    "node.weight",
+    "cooling",
+    "threshold.pow-air-limit",
+    "rack.load",
+)
 _PLACED = computed("sizing.racks.place_nodes", "unit_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop")
 _SUPPLIES = computed(f"{_P}.supplies_of", "node.supplies.count", "node.supplies.rating", "node.supplies.redundancy", "node.supplies.usable")
 _FEED = computed(f"{_P}.choose_feed", "rack_power_kw", "facility.feed", "pdu.usable", "node.desktop")
@@ -36,16 +50,29 @@ ORIGINS: dict[str, Origin] = {
     "pue_given": taken("facility.pue"),
     **for_each("has_total_limit total_power_limit_kw", taken("facility.total_power")),
     "total_share_percent": arithmetic("100 * total_power_kw / total_power_limit_kw"),
-    **for_each("has_unknown_power unknown_power", computed(f"{_P}.network_draw", "switch.power_maximum", "switch.power_typical", "storage.power", "fabric:switches")),
+    **for_each(
+        "has_unknown_power unknown_power",
+        computed(f"{_P}.network_draw", "switch.power_maximum", "switch.power_typical", "storage.power", "fabric:switches"),
+    ),
     **for_each("has_rack_limit rack_power_limit_kw", taken("facility.rack_power")),
     "rack_power_kw": _PLACED,
     "rack_air_kw": computed(_SIZED, "rack_power_kw", "cooling", "node.liquid_share", "fact.heat-capture"),
     "nodes_per_rack": _FILL,
-    "nodes_per_rack_by_height": arithmetic("floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"),
+    "nodes_per_rack_by_height": arithmetic(
+        "floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"
+    ),
     **for_each("rack_binding rack_binding_words", _FILL),
     "rack_height_u": taken("facility.rack_units"),
     "node_height_u": taken("node.height"),
-    "rack_count": computed("sizing.racks.place_equipment", "unit_count", "nodes_per_rack", "fabric:switches", "storage_cpu:system_units", "node.is_rack", "node.desktop"),
+    "rack_count": computed(
+        "sizing.racks.place_equipment",
+        "unit_count",
+        "nodes_per_rack",
+        "fabric:switches",
+        "storage_cpu:system_units",
+        "node.is_rack",
+        "node.desktop",
+    ),
     **for_each("has_rack_count_limit rack_count_limit", taken("facility.racks")),
     **for_each("rack_weight_known rack_weight_kg rack_weight", taken("node.weight", "nodes_per_rack")),
     **for_each("cooling cooling_words cooling_required cooling_matches", _COOLING),
@@ -68,7 +95,7 @@ ORIGINS: dict[str, Origin] = {
     "cords_per_unit": taken("supply_count", "node.desktop", "pdu.voltage", "circuits_per_unit"),
     "energy_per_year": computed(f"{_P}.yearly_energy", "node_power_typical_kw", "unit_count", "facility.pue", "fabric:switches"),
     "carbon_per_year": computed(f"{_P}.yearly_carbon", "energy_per_year", "facility.region", "carbon.values"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "power.node_power": "power_known",

@@ -16,7 +16,7 @@ _CHECKPOINT = computed(
     "storage_cpu:write_offered_gb_per_s",
     "threshold.sto-ckpt-bw",
     "threshold.sto-global-ckpt-cap",
-)  # fmt: skip
+)
 
 ORIGINS: dict[str, Origin] = {
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
@@ -39,11 +39,23 @@ ORIGINS: dict[str, Origin] = {
     "spare_cost_percent": arithmetic("100 / nodes"),
     "nodes_out": arithmetic("24 / mtbf_h * repair_days"),
     "repair_days": Origin(note="assumed: diagnosis, a part on the next working day, and a test; a vendor's answer replaces it"),
-    **for_each("run_low_days run_high_days", computed(f"{_S}.effective_days", "work.units_total", "step.rate", "step.low", "step.high", "goodput_low_percent", "goodput_high_percent", "has_plan")),
+    **for_each(
+        "run_low_days run_high_days",
+        computed(
+            f"{_S}.effective_days",
+            "work.units_total",
+            "step.rate",
+            "step.low",
+            "step.high",
+            "goodput_low_percent",
+            "goodput_high_percent",
+            "has_plan",
+        ),
+    ),
     "run_days": arithmetic("work.units_total / step.rate / 86400 / (goodput_percent / 100)", "has_plan", formula=f"{_S}.effective_days"),
     "deadline_given": taken("scale.deadline"),
     "deadline_days": taken("scale.deadline"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "reliability.job_mtbf": "mtbf_h",

@@ -12,17 +12,23 @@ ORIGINS: dict[str, Origin] = {
     "gpu": taken("gpu.name"),
     **for_each("stack stack_is_common", taken("gpu.stack")),
     "gpu_was_named": taken("preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu"),
-    **for_each("toolkit_status toolkit_version toolkit_fact toolkit_basis", computed("sizing.software.support_of", *_SUPPORT, "support.minimum")),
+    **for_each(
+        "toolkit_status toolkit_version toolkit_fact toolkit_basis", computed("sizing.software.support_of", *_SUPPORT, "support.minimum")
+    ),
     "framework": taken("software.framework"),
     **for_each(
         "framework_status framework_version framework_fact",
         computed("sizing.software.support_of", "software.framework", *_SUPPORT, "support.minimum"),
     ),
     "collectives": computed(_STACK, "gpu.stack"),
-    **for_each("collectives_status collectives_version collectives_fact", computed("sizing.software.support_of", *_SUPPORT, "support.minimum")),
+    **for_each(
+        "collectives_status collectives_version collectives_fact", computed("sizing.software.support_of", *_SUPPORT, "support.minimum")
+    ),
     "precision": taken("training.precision"),
     "precision_in_gpu": computed("sizing.software.precision_hardware", "training.precision", "gpu.precisions"),
-    "precision_in_software": computed("sizing.software.precision_software", "training.precision", "gpu.compute_capability", "support.status"),
+    "precision_in_software": computed(
+        "sizing.software.precision_software", "training.precision", "gpu.compute_capability", "support.status"
+    ),
     "precision_low": taken("training.precision"),
     "precision_fact": computed(_STACK, "training.precision", "support.fact"),
     "gpu_precisions": taken("gpu.precisions"),
@@ -34,13 +40,22 @@ ORIGINS: dict[str, Origin] = {
     "separate_fabrics": taken("fabric:planes"),
     "network_gbps": computed("sizing.fabric.design.design_fabric", "fabric:offered_gbps", "fabric:switches"),
     "network_fast": taken("network_gbps", note="fast from 200 Gb/s per GPU on (G2a.1)"),
-    "state_fits_node": taken("gpu.memory.capacity", "node.gpu_count", "node.trays", "work.parameters", "work.trainable", note="16-bit weights, and 16 bytes per trained parameter"),
+    "state_fits_node": taken(
+        "gpu.memory.capacity",
+        "node.gpu_count",
+        "node.trays",
+        "work.parameters",
+        "work.trainable",
+        note="16-bit weights, and 16 bytes per trained parameter",
+    ),
     **for_each("zero_stage pipeline_stages", taken("plan.label", "size.gpus")),
     "micro_batches": taken("work.global_batch", "plan.label", "has_plan"),
-    "bubble_percent": taken("plan.label", "micro_batches", "has_plan", note="100 (p - 1) / (v m + p - 1) for p stages, v chunks each and m micro-batches"),
+    "bubble_percent": taken(
+        "plan.label", "micro_batches", "has_plan", note="100 (p - 1) / (v m + p - 1) for p stages, v chunks each and m micro-batches"
+    ),
     "utilization": arithmetic("step.utilization", "has_plan"),
     "sequence_length": taken("work.sequence_length"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "software.stack": "stack",

@@ -14,7 +14,7 @@ _CHECKPOINT = computed(
     "write_offered_gb_per_s",
     "threshold.sto-ckpt-bw",
     "threshold.sto-global-ckpt-cap",
-)  # fmt: skip
+)
 _RESTORE = computed("sizing.storage.restore_seconds", "work.checkpoint", "reliability:mtbf_h", "reliability:restart", "workload.kind")
 _READ = computed(
     _NEEDS, "step.rate", "work.sample_bytes", "data_kind", note="without a plan or a known size of samples: the reference's rate"
@@ -37,7 +37,7 @@ _SYSTEM = computed(
     "storage.read",
     "storage.write",
     "storage.capacity",
-)  # fmt: skip
+)
 _NODE_NETWORK = taken("fabric:front_gbps", "node.nics.storage", "node.nics.storage_speed", "node.nics.compute_speed")
 
 ORIGINS: dict[str, Origin] = {
@@ -59,12 +59,21 @@ ORIGINS: dict[str, Origin] = {
     "read_per_node_gb_per_s": arithmetic("read_needed_gb_per_s / nodes"),
     **for_each("node_storage_known node_storage_gb_per_s", _NODE_NETWORK),
     "write_needed_gb_per_s": computed(
-        "sizing.checkpoint.plan_checkpoints", "work.checkpoint", "gpus", "reliability:mtbf_h", "threshold.sto-ckpt-bw", "threshold.sto-global-ckpt-cap"
+        "sizing.checkpoint.plan_checkpoints",
+        "work.checkpoint",
+        "gpus",
+        "reliability:mtbf_h",
+        "threshold.sto-ckpt-bw",
+        "threshold.sto-global-ckpt-cap",
     ),
-    "write_synchronous_gb_per_s": computed("sizing.checkpoint.plan_checkpoints", "work.checkpoint", "reliability:mtbf_h", "threshold.sto-ckpt-bw"),
+    "write_synchronous_gb_per_s": computed(
+        "sizing.checkpoint.plan_checkpoints", "work.checkpoint", "reliability:mtbf_h", "threshold.sto-ckpt-bw"
+    ),
     "checkpoint_gb": taken("work.checkpoint"),
     **for_each("checkpoint_mode checkpoint_interval checkpoint_pause checkpoint_write stall_percent", _CHECKPOINT),
-    "capacity_needed_tb": computed(_NEEDS, "dataset_tb", "checkpoint_gb", "threshold.sto-lustre-80", note="the dataset and ten checkpoints, with reserve"),
+    "capacity_needed_tb": computed(
+        _NEEDS, "dataset_tb", "checkpoint_gb", "threshold.sto-lustre-80", note="the dataset and ten checkpoints, with reserve"
+    ),
     **for_each("shared_kind shared_words shared_because", _KIND),
     "storage_asked": taken("preferences.storage"),
     **for_each("system_found system system_units system_binding", _SYSTEM),
@@ -75,7 +84,9 @@ ORIGINS: dict[str, Origin] = {
     "gpus_per_node": computed("sizing.host.gpus_per_node", "node.gpu_count", "node.trays"),
     "workers_per_gpu": computed(_HOST, "data_kind", "threshold.cpu-cores"),
     "worker_processes": arithmetic("workers_per_gpu * gpus_per_node"),
-    "cores_needed": arithmetic("gpus_per_node * (workers_per_gpu + 1) + threshold.cpu-cores.fixed_cores", formula="sizing.host.cores_needed"),
+    "cores_needed": arithmetic(
+        "gpus_per_node * (workers_per_gpu + 1) + threshold.cpu-cores.fixed_cores", formula="sizing.host.cores_needed"
+    ),
     **for_each("cores_known cores_offered", computed("sizing.host.cores_offered", "node.cpus", "cpu.cores", "own_server.cpu_cores")),
     "decode_cores": computed(_HOST, "data_kind", "step.rate", "gpus_per_node", "fact.image-decode-transform.images_per_core"),
     "memory_needed_gb": computed(_HOST, "gpu_memory_gb", "threshold.ram-ge-vram", "checkpoint_gb", "checkpoint_mode", "offload_gb"),
@@ -83,7 +94,7 @@ ORIGINS: dict[str, Origin] = {
     "gpu_memory_gb": arithmetic("gpu.memory.printed[GB] * gpus_per_node"),
     "offload_gb": arithmetic("work.trainable * threshold.ram-offload / nodes / 1000000000", formula="sizing.host.offload_memory"),
     "naive_load_gb": arithmetic("4 * work.parameters * gpus_per_node / 1000000000", formula="sizing.host.naive_load_memory"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "host.cores_needed": "cores_needed",
@@ -94,7 +105,13 @@ SECTIONS: dict[str, str | Origin] = {
     "host.local_storage": "local_tb",
     "host.notes": computed("sizing.host.host_design", "node.memory.maximum", "decode_cores"),
     "storage.read_needed": arithmetic("max(read_needed_gb_per_s, read_reference_gb_per_s)"),
-    "storage.write_needed": computed("sizing.storage.storage_needs", "write_needed_gb_per_s", "gpus", "fact.superpod-h100-good.gpu_write", "fact.superpod-h100-better.gpu_write"),
+    "storage.write_needed": computed(
+        "sizing.storage.storage_needs",
+        "write_needed_gb_per_s",
+        "gpus",
+        "fact.superpod-h100-good.gpu_write",
+        "fact.superpod-h100-better.gpu_write",
+    ),
     "storage.capacity_needed": "capacity_needed_tb",
     "storage.home_capacity": "home_tb",
     "storage.local_staging": "staging_tb",
@@ -108,4 +125,4 @@ SECTIONS: dict[str, str | Origin] = {
     "storage.height": computed("sizing.storage.choose_system", "system_units", "storage.height"),
     "storage.systems": "system",
     "storage.notes": "shared_because",
-}  # fmt: skip
+}

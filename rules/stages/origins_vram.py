@@ -14,13 +14,13 @@ ORIGINS: dict[str, Origin] = {
     "gpu_count": taken("size.gpus"),
     "plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus", note=_FRUGAL),
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
-    "memory_verdict": computed(
-        "sizing.memory.estimate_memory", "memory_needed_low_gib", "memory_needed_high_gib", "memory_capacity_gib"
-    ),
+    "memory_verdict": computed("sizing.memory.estimate_memory", "memory_needed_low_gib", "memory_needed_high_gib", "memory_capacity_gib"),
     "memory_needed_low_gib": computed("sizing.memory.estimate_memory", "peak.low", *_PEAK, note=_FRUGAL),
     "memory_needed_gib": computed("sizing.memory.estimate_memory", "peak.expected", *_PEAK, note=_FRUGAL),
     "memory_needed_high_gib": computed("sizing.memory.estimate_memory", "peak.high", *_PEAK, note=_FRUGAL),
-    "least_needed_gib": computed("sizing.plans.search", "memory_needed_gib", "size.gpus", note="the chosen plan's own where it surely fits"),
+    "least_needed_gib": computed(
+        "sizing.plans.search", "memory_needed_gib", "size.gpus", note="the chosen plan's own where it surely fits"
+    ),
     "plan_given": taken(
         "parallelism.tensor",
         "parallelism.pipeline",
@@ -37,7 +37,10 @@ ORIGINS: dict[str, Origin] = {
     "memory_measured": computed(f"{_CHECKS}.capacity_measured", "gpu.memory.capacity"),
     "headroom_gib": arithmetic("memory_capacity_gib - memory_needed_gib"),
     "headroom_percent": arithmetic("100 * (memory_capacity_gib / memory_needed_gib - 1)"),
-    **for_each("largest_term largest_term_gib state_gib activations_gib", computed("sizing.memory.estimate_memory", "peak.terms", "plan.label", "size.gpus")),
+    **for_each(
+        "largest_term largest_term_gib state_gib activations_gib",
+        computed("sizing.memory.estimate_memory", "peak.terms", "plan.label", "size.gpus"),
+    ),
     **for_each("zero_stage recompute micro_batch", taken("plan.label", "size.gpus", note=_FRUGAL)),
     "shard_ranks": taken("plan.label", "size.gpus", note="data-parallel times context-parallel ranks"),
     "model": taken("work.model"),
@@ -69,7 +72,7 @@ ORIGINS: dict[str, Origin] = {
     "is_hbm": taken("gpu.memory.kind"),
     "memory_bandwidth_gb_per_s": taken("machine.memory_rate"),
     "operations_per_byte": arithmetic("1000 * sustained_tflops / memory_bandwidth_gb_per_s"),
-}  # fmt: skip
+}
 
 SECTIONS: dict[str, str | Origin] = {
     "workload.kind": "workload_kind",
