@@ -38,6 +38,10 @@ OVERSHOOT = 1.15
 """A pre-integrated rack may exceed an asked number of nodes by this factor before it counts as another size."""
 
 
+Known = dict[tuple["Hardware", str, int], "int | str"]
+"""Sizes by deadline that were worked out for servers of the same hardware; many servers differ only in their maker."""
+
+
 @dataclass
 class Proposals:
     """The sized candidates, and what the answers exclude with the reason of each."""
@@ -49,6 +53,7 @@ class Proposals:
 def propose(context: Context, *, exhaustive: bool = False) -> Proposals:
     """Return a sized candidate for every node type that the answers allow, in catalog order; rejected ones with their reason."""
     found = Proposals()
+    known: Known = {}
     own = own_server(context.answers, context.catalog)
     nodes = [own] if own is not None else list(context.catalog.nodes)
     for node in nodes:
@@ -57,7 +62,7 @@ def propose(context: Context, *, exhaustive: bool = False) -> Proposals:
         if excluded:
             found.rejected.append(Rejected(node.id, node.name, "answers", excluded[0], excluded[1]))
             continue
-        sized = _sized(node, gpu, context, exhaustive=exhaustive)
+        sized = _sized(node, gpu, context, known, exhaustive=exhaustive)
         if isinstance(sized, str):
             found.rejected.append(Rejected(node.id, node.name, "search", "proposals.size", sized))
         else:
@@ -90,16 +95,16 @@ def _excluded(node: Node, gpu: Gpu, context: Context) -> tuple[str, str] | None:
     return None
 
 
-def _sized(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+def _sized(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
     """Return the candidate at its size, or the reason why no size works; clusters are built of servers, not of desktop systems."""
-    sized = _at_its_size(node, gpu, context, exhaustive=exhaustive)
+    sized = _at_its_size(node, gpu, context, known, exhaustive=exhaustive)
     asked = node.id in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}
     if isinstance(sized, Candidate) and node.desktop and sized.units > 1 and not asked:
         return f"a desktop system, and {sized.units:,} of it would be needed; name it under preferences.nodes to build a cluster of it"
     return sized
 
 
-def _at_its_size(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+def _at_its_size(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
     mode = context.answers.text("scale.mode")
     if mode == "fixed" or context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
         units = _fixed_units(node, context)
@@ -108,7 +113,7 @@ def _at_its_size(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) ->
         return candidate_of(node, gpu, units, context, "the size that was asked for", exhaustive=exhaustive)
     if mode == "budget":
         return _by_budget(node, gpu, context, exhaustive=exhaustive)
-    return _by_deadline(node, gpu, context, exhaustive=exhaustive)
+    return _by_deadline(node, gpu, context, known, exhaustive=exhaustive)
 
 
 def candidate_of(
@@ -158,28 +163,37 @@ def ladder(largest: int) -> tuple[int, ...]:
     return tuple(sorted(counts))
 
 
-def _by_deadline(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
+def _by_deadline(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
     """Return the smallest size on the ladder that finishes by the deadline with failures counted in."""
     hardware = _hardware(node, gpu, context)
+    key = (hardware, gpu.id, node.gpu_count)
+    if key not in known:
+        known[key] = _deadline_units(hardware, node, gpu, context)
+    units = known[key]
+    if isinstance(units, str):
+        return units
+    what = "the smallest size that meets the deadline" if context.workload.units_total > 0 else "the smallest size that fits the model"
+    return candidate_of(node, gpu, units, context, what, exhaustive=exhaustive)
+
+
+def _deadline_units(hardware: Hardware, node: Node, gpu: Gpu, context: Context) -> int | str:
+    """Return how many units finish in time, or hold the model where the length of the run is unknown; else why none does."""
     days = context.answers.number("scale.deadline") or 0.0
 
-    def in_time(units: int) -> bool:
-        seconds = min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
-        return _days(seconds, gpu, units * node.gpu_count, context) <= days
+    def seconds(units: int) -> float:
+        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
 
     def fits(units: int) -> bool:
-        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count)) < math.inf
+        return seconds(units) < math.inf
+
+    def in_time(units: int) -> bool:
+        return _days(seconds(units), gpu, units * node.gpu_count, context) <= days
 
     if context.workload.units_total <= 0:
-        units = _smallest(node, 1, fits)
-        return (
-            candidate_of(node, gpu, units, context, "the smallest size that fits the model", exhaustive=exhaustive)
-            if units
-            else _no_plan(gpu)
-        )
+        return _smallest(node, 1, fits) or _no_plan(gpu)
     units = _smallest(node, _least_units(hardware, node, context), in_time)
     if units:
-        return candidate_of(node, gpu, units, context, "the smallest size that meets the deadline", exhaustive=exhaustive)
+        return units
     if not _smallest(node, 1, fits):
         return _no_plan(gpu)
     return f"no size finishes in {days:g} days: with a global batch of {context.workload.global_batch:,} more GPUs stop helping before that"
