@@ -9,20 +9,21 @@ stage of a 1F1B or interleaved pipeline. Constants that are not counted carry a 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
-from rules.sizing.memory_activations import ActivationOptions, LayerBytes, layer_activations
+from rules.sizing.memory_activations import LayerBytes, layer_activations
 from rules.sizing.memory_other import other_stage_bytes
 from rules.sizing.memory_overheads import (
     FRAGMENTATION,
-    TERM_HIGH,
-    TERM_LOW,
     TERMS,
     communicator_bytes,
     context_bytes,
+    term_ends,
 )
+from rules.sizing.memory_schedule import in_flight
+from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions
 from rules.sizing.memory_states import (
     StageParameters,
     bytes_per_parameter,
@@ -39,15 +40,13 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
 
-FUSED_LOSS_BYTES = 4.0
-"""Bytes per token and vocabulary entry on the last stage with a fused loss: logits and their gradient in 16 bits [Megatron Core,
-`--cross-entropy-loss-fusion`; counted]. A chunked loss keeps 2 at most; an unfused one 10: logits, an fp32 copy, its gradient."""
-PLAIN_LOSS_BYTES = 10.0
-"""The same with PyTorch's own cross entropy, which fully sharded training uses: 16-bit logits, an fp32 copy, its gradient (counted);
-an eager loss that also keeps the log-softmax has 14, as torchtitan's long-sequence runs show."""
 WEIGHT_GRADIENT_BYTES = 4.0
 """Bytes per entry of the largest weight's gradient while it waits to be added to the fp32 buffer [Megatron Core without
 `--gradient-accumulation-fusion`; counted]."""
+KEPT_LOGITS_BYTES = 4.0
+"""Bytes per token and vocabulary entry of logits that are kept to the end of a step: each in 16 bits, and all once more when they are
+joined [torch.distributed.pipelining, merge_chunks; counted]. Part of the working set,
+whose ends cover 2 (not joined) to 6 (an fp32 copy)."""
 PREFETCHED_UNITS = 2.0
 """Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
 FULLY_SHARDED_EXTRA = 1.0
@@ -57,32 +56,11 @@ TRANSFORMERS = ("dense", "moe", "vision_transformer")
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-logits": "rules.sizing.memory.MemoryModel",
-    "vram-pp-stage0": "rules.sizing.memory.in_flight",
+    "vram-pp-stage0": "rules.sizing.memory_schedule.in_flight",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""
 
 Terms = tuple[float, float, float, float, float, float]
-
-
-@dataclass(frozen=True)
-class MemoryOptions:
-    """How the training software behaves where frameworks differ; the defaults are a Megatron Core or FSDP stack of today."""
-
-    activations: ActivationOptions = field(default_factory=ActivationOptions)
-    loss_head_bytes: float | None = None
-    loss_head_split: bool = True
-    gradient_bytes: float | None = None
-
-
-def in_flight(stage: int, stages: int, virtual: int, micro_batches: int) -> float:
-    """Return how many micro-batches' activations of all its layers a pipeline stage holds at its peak.
-
-    1F1B: min(m, p − r), so the first stage holds as many as there are stages [Narayanan 2021, arXiv:2104.04473 §2.2].
-    Interleaved: min(m·v, 2(p − r − 1) + (v − 1)p + 1) chunks of 1/v of its layers [Megatron Core, schedules].
-    """
-    if virtual > 1:
-        return min(micro_batches * virtual, 2 * (stages - stage - 1) + (virtual - 1) * stages + 1) / virtual
-    return float(min(micro_batches, stages - stage))
 
 
 class MemoryModel:
@@ -102,6 +80,8 @@ class MemoryModel:
         self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
         self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
         self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
+        self._ends: dict[tuple[int, bool], tuple[tuple[float, float], ...]] = {}
+        self._two_copies = self.options.schedule == "dualpipe"
         self._unit_gradient = gathered_gradient_bytes(self.state)
 
     def micro_batches(self, plan: Plan) -> int:
@@ -133,17 +113,21 @@ class MemoryModel:
         if found is None:
             tokens = self.tokens * plan.micro_batch / plan.context
             whole_by = tensor if plan.sequence_parallel else 1
+            key_value_by = min(tensor, max(1, self.shape.key_value_heads))
 
             def bytes_of(layer: LayerBytes) -> float:
                 routed = (layer.routed + layer.gathered * experts_tensor) / tensor
-                return tokens * (layer.whole / whole_by + layer.split / tensor + routed)
+                return tokens * (layer.whole / whole_by + layer.split / tensor + layer.key_value / key_value_by + routed)
 
-            plain, mixed = self._layer_bytes("none" if plan.recompute == "full" else plan.recompute)
-            plain_bytes, mixed_bytes, layer_input = bytes_of(plain), bytes_of(mixed), tokens * plain.layer_input / whole_by
-            if plan.recompute == "full":
-                found = (layer_input, layer_input, plain_bytes, mixed_bytes)
+            plain, mixed = (bytes_of(layer) for layer in self._layer_bytes("none"))
+            if plan.recompute == "none":
+                found = (plain, mixed, 0.0, 0.0)
+            elif plan.recompute == "full":
+                layer_input = tokens * self._layer_bytes("none")[0].layer_input / whole_by
+                found = (layer_input, layer_input, plain, mixed)
             else:
-                found = (plain_bytes, mixed_bytes, 0.0, 0.0)
+                kept, kept_mixed = (bytes_of(layer) for layer in self._layer_bytes(plan.recompute))
+                found = (kept, kept_mixed, plain - kept, mixed - kept_mixed)
             self._activations[key] = found
         return found
 
@@ -151,27 +135,59 @@ class MemoryModel:
         """Return the expected bytes of the allocator's terms on one stage, in the order of `TERMS`.
 
         Parameters, gradients, optimizer: per-parameter bytes times what tensor and expert parallelism leave on the rank.
-        Activations: micro-batches in flight × layers × bytes of a layer, plus one layer while it is recomputed. Loss head:
-        4 or 10·s·b·V/(t·c) on the last stage, one micro-batch. Working set: the largest weight gradient, and what sharding gathers.
+        Activations: micro-batches in flight × layers × bytes of a layer, plus one layer where whole layers are recomputed. Loss head:
+        so many bytes × s·b·V/(t·c) on the last stage, one micro-batch; it is gone when the first layer is recomputed, so that the
+        larger of both counts. Working set: the largest weight gradient, what sharding gathers, and the parts of one layer that selective
+        recomputation makes again.
         """
-        part = self.stages(plan)[stage]
-        tensor, stages = plan.tensor, plan.pipeline
-        expert_ranks = max(1.0, tensor * plan.context * plan.data / (plan.expert * plan.expert_tensor))
-        dense, routed = part.dense / tensor, part.routed / (plan.expert * plan.expert_tensor)
-        weights, gradients, optimizer = self._state_terms(plan, part, dense, routed, expert_ranks)
+        parts = self.stages(plan)
+        part, stages = parts[stage], plan.pipeline
+        weights, gradients, optimizer = self._states(plan, part)
+        if self._two_copies:
+            mirrored = self._states(plan, parts[stages - 1 - stage])
+            weights, gradients, optimizer = weights + mirrored[0], gradients + mirrored[1], optimizer + mirrored[2]
         plain, mixed, plain_again, mixed_again = self._micro_batch_bytes(plan)
-        flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan))
+        flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan), self.options.schedule)
         kept = part.dense_layers * plain + (part.layers - part.dense_layers) * mixed
         again = max(plain_again if part.dense_layers else 0.0, mixed_again if part.layers > part.dense_layers else 0.0)
-        activations = flying * kept + again
-        loss = 0.0
+        loss, working = 0.0, self._working_set(plan, part)
         if stage == stages - 1:
-            loss_split = tensor if self.options.loss_head_split else 1
-            tokens = self.tokens * plan.micro_batch / plan.context
-            plain_loss = plan.zero_stage >= 2 and stages == 1
-            each = self.options.loss_head_bytes or (PLAIN_LOSS_BYTES if plain_loss else FUSED_LOSS_BYTES)
-            loss = each * tokens * self.vocabulary / loss_split
-        return weights, gradients, optimizer, activations, loss, self._working_set(plan, part)
+            head = self.loss_head(plan)
+            entries = self.tokens * plan.micro_batch / plan.context * self.vocabulary / (plan.tensor if head.split else 1)
+            loss = head.expected * entries
+            again = max(0.0, again - loss)
+            if self.options.keeps_outputs and stages > 1:
+                working += KEPT_LOGITS_BYTES * entries * self.micro_batches(plan)
+        activations = flying * kept
+        if plan.recompute == "full":
+            activations += again
+        else:
+            working += again
+        if self.options.keeps_outputs and stages > 1:
+            activations += self._pipeline_buffers(plan, stage)
+        return weights, gradients, optimizer, activations, loss, working
+
+    def loss_head(self, plan: Plan) -> LossHead:
+        """Return the loss head of the software: as stated, else fused, or plain with full sharding and no pipeline."""
+        return self.options.loss_head or (PLAIN_LOSS if plan.zero_stage >= 2 and plan.pipeline == 1 else FUSED_LOSS)
+
+    def _pipeline_buffers(self, plan: Plan, stage: int) -> float:
+        """Return bytes of receive buffers and kept outputs of a pipeline that holds them for every micro-batch of a step."""
+        split = plan.tensor if plan.sequence_parallel else 1
+        boundary = self.wide * self.tokens * plan.micro_batch / plan.context * self.shape.hidden_size / split
+        first, last = stage == 0, stage == plan.pipeline - 1
+        kinds = plan.virtual_stages * 3 - first - 2 * last
+        return boundary * self.micro_batches(plan) * kinds
+
+    def _states(self, plan: Plan, part: StageParameters) -> tuple[float, float, float]:
+        """Return bytes of weights, gradients and optimizer on a rank of the stage; key and value heads are repeated beyond their number."""
+        tensor = plan.tensor
+        expert_ranks = max(1.0, tensor * plan.context * plan.data / (plan.expert * plan.expert_tensor))
+        dense, routed = part.dense / tensor, part.routed / (plan.expert * plan.expert_tensor)
+        heads = self.shape.key_value_heads
+        if heads and tensor > heads and self.shape.attention != "mla":
+            dense += part.key_value * (1.0 / heads - 1.0 / tensor)
+        return self._state_terms(plan, part, dense, routed, expert_ranks)
 
     def _state_terms(
         self, plan: Plan, part: StageParameters, dense: float, routed: float, expert_ranks: float
@@ -238,21 +254,22 @@ class MemoryModel:
         if not self.transformer:
             return self.total_range(other_stage_bytes(self, plan), plan)
         parts = self.stages(plan)
-        candidates = (0, 1) if len(parts) == 2 else (0,) if len(parts) == 1 else self._candidate_stages(parts)
-        best: Terms | None = None
-        most = -1.0
+        stages = len(parts)
+        candidates = (0, 1) if stages == 2 else (0,) if stages == 1 else self._candidate_stages(parts)
+        low = expected = high = 0.0
         for stage in candidates:
-            terms = self.stage_terms(plan, stage)
-            total = sum(terms)
-            if total > most:
-                most, best = total, terms
-        assert best is not None, "a plan has at least one stage"
-        return self.total_range(best, plan)
+            found = self.allocated_range(self.stage_terms(plan, stage), plan)
+            low, expected, high = max(low, found[0]), max(expected, found[1]), max(high, found[2])
+        return self._device_range((low, expected, high), plan)
 
     def allocated_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
-        """Return (low, expected, high) of the allocator's peak from its expected terms."""
+        """Return (low, expected, high) of the allocator's peak from the expected terms of one stage."""
+        key = (plan.zero_stage, plan.pipeline > 1)
+        ends = self._ends.get(key)
+        if ends is None:
+            ends = self._ends[key] = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
         low = high = expected = 0.0
-        for value, down, up in zip(terms, TERM_LOW[plan.zero_stage], TERM_HIGH[plan.zero_stage], strict=True):
+        for value, (down, up) in zip(terms, ends, strict=True):
             low += value * down
             expected += value
             high += value * up
@@ -260,7 +277,10 @@ class MemoryModel:
 
     def total_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the whole device: the allocator's peak, fragmentation, communicators, context."""
-        low, expected, high = self.allocated_range(terms, plan)
+        return self._device_range(self.allocated_range(terms, plan), plan)
+
+    def _device_range(self, allocated: tuple[float, float, float], plan: Plan) -> tuple[float, float, float]:
+        low, expected, high = allocated
         context, groups = context_bytes(), communicator_bytes(plan)
         return (
             low * (1 + FRAGMENTATION[0]) + context[0] + groups[0],
@@ -278,8 +298,10 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
     kernel = model or MemoryModel(workload)
     stages = kernel.allocated_terms(plan)
     fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
-    low, expected, high = kernel.total_range(stages[fullest], plan)
-    allocated = kernel.allocated_range(stages[fullest], plan)
+    ranges = [kernel.allocated_range(stage, plan) for stage in stages]
+    allocated = tuple(max(ends) for ends in zip(*ranges, strict=True))
+    low, expected, high = kernel.peak_bytes(plan)
+    reported = tuple(1 + share if kernel.options.reserved else 1.0 for share in FRAGMENTATION)
     limit = magnitude(capacity, "byte")
     verdict = "does_not_fit" if low > limit else "fits" if high <= limit else "at_risk"
     terms = _device_terms(stages[fullest], plan)
@@ -293,7 +315,11 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
         largest_term=max(terms, key=lambda name: terms[name].magnitude),
         verdict=verdict,
         notes=_notes(kernel, plan, fullest),
-        allocated=Range(quantity(allocated[0] / GIB, "GiB"), quantity(allocated[1] / GIB, "GiB"), quantity(allocated[2] / GIB, "GiB")),
+        allocated=Range(
+            low=quantity(reported[0] * allocated[0] / GIB, "GiB"),
+            expected=quantity(reported[1] * allocated[1] / GIB, "GiB"),
+            high=quantity(reported[2] * allocated[2] / GIB, "GiB"),
+        ),
     )
 
 

@@ -16,6 +16,13 @@ from rules.sizing.training_bytes import FP32_BYTES, element_bytes, product_input
 if TYPE_CHECKING:
     from rules.sizing.results import ModelShape
 
+UNFUSED_NORM_BYTES = 4.0
+"""Bytes per element that a norm written in PyTorch operations keeps beyond a fused one: it saves its input in fp32 and the normalised
+input in 16 bits, where a fused kernel saves the input in 16 bits only (counted from Llama's RMSNorm)."""
+MODULES = ("core_attention", "norm", "activation", "mlp", "moe", "shared_experts", "mla_up_projection", "alternate_products")
+"""What selective recomputation can name: the modules of Megatron Core's `--recompute-modules`, and `alternate_products`, the
+per-operation checkpointing of torchtitan that keeps every second matrix product and the attention output [torchtitan, activation
+checkpointing of Llama 3]."""
 MASK_BYTES = 1.0
 """A dropout mask takes one byte per element [arXiv:2205.05198 §4.1]."""
 
@@ -28,27 +35,37 @@ THRESHOLDS_IN_FORMULAS = {
 
 @dataclass(frozen=True)
 class ActivationOptions:
-    """How the layers are computed: the attention kernel, dropout, and what "selective" recomputation drops.
+    """How the layers are computed: kernels, dropout, and what "selective" recomputation drops.
 
-    `selective` names modules: core_attention (the quadratic part), norm (outputs of the norms), activation (the output of the
-    FFN's activation function). The default is what costs almost no time on a FlashAttention stack [Megatron Core,
-    `--recompute-modules`]; with a quadratic kernel the classic choice is core_attention alone [arXiv:2205.05198 §5].
+    `selective` names `MODULES`: core_attention (the quadratic part), norm (outputs of the norms), activation (the output of the
+    FFN's activation function), mlp, moe, shared_experts (all tensors inside), mla_up_projection (queries, keys and values beyond
+    their latents). The default is what costs almost no time on a FlashAttention stack; with a quadratic kernel the classic
+    choice is core_attention alone [arXiv:2205.05198 §5]. `fused_activation`: a gated activation that is written as two operations
+    also keeps its first result. `fused_norm`: see `UNFUSED_NORM_BYTES`.
     """
 
     quadratic_attention: bool = False
     dropout: bool = False
     selective: tuple[str, ...] = ("core_attention", "norm", "activation")
+    fused_activation: bool = True
+    fused_norm: bool = True
+
+
+PLAIN_PYTORCH = ActivationOptions(fused_activation=False, fused_norm=False)
+"""Layers written in PyTorch operations, with FlashAttention."""
 
 
 @dataclass(frozen=True)
 class LayerBytes:
     """Bytes per token of one layer. `whole` is not divided without sequence parallelism, `split` is divided by tensor parallelism.
 
-    `routed` is the part of the routed experts per token and layer, `gathered` what their tensor parallelism repeats.
+    `key_value` is divided by it up to the number of key-value heads and repeated beyond. `routed` is the part of the routed
+    experts per token and layer, `gathered` what their tensor parallelism repeats.
     """
 
     whole: float
     split: float
+    key_value: float = 0.0
     routed: float = 0.0
     gathered: float = 0.0
     layer_input: float = 0.0
@@ -67,34 +84,60 @@ def layer_activations(
     wide, quantised = element_bytes(precision), product_input_bytes(precision)
     hidden = shape.hidden_size
     dropped = options.selective if recompute == "selective" else ()
-    norm_inputs = 2 * wide * hidden
+    if "alternate_products" in dropped:
+        return _alternate_products(shape, wide, moe)
+    layer_input = wide * hidden
+    norm_inputs = 2 * (wide + (0.0 if options.fused_norm else UNFUSED_NORM_BYTES)) * hidden
     norm_outputs = 0.0 if "norm" in dropped else 2 * quantised * hidden
     masks = 2 * MASK_BYTES * hidden if options.dropout else 0.0
-    attention = _attention(shape, wide, sequence_length, options, dropped)
+    attention, key_value = _attention(shape, wide, sequence_length, options, dropped)
     activation_kept = 0.0 if "activation" in dropped else quantised
-    per_width = (2 if shape.gated_ffn else 1) * wide + activation_kept
-    layer_input = wide * hidden
+    unfused = 0.0 if options.fused_activation or not shape.gated_ffn else wide
+    per_width = (2 if shape.gated_ffn else 1) * wide + activation_kept + unfused
+    whole = norm_inputs + norm_outputs + masks
     if not moe:
-        return LayerBytes(norm_inputs + norm_outputs + masks, attention + per_width * shape.ffn_size, layer_input=layer_input)
-    shared = per_width * shape.shared_expert_ffn_size
+        width = 0 if "mlp" in dropped else shape.ffn_size
+        return LayerBytes(whole, attention + per_width * width, key_value, layer_input=layer_input)
+    if "moe" in dropped:
+        return LayerBytes(whole, attention, key_value, layer_input=layer_input)
+    shared = 0.0 if "shared_experts" in dropped else per_width * shape.shared_expert_ffn_size
     router = FP32_BYTES * shape.experts
     dispatched = shape.experts_per_token * quantised * hidden
     routed = shape.experts_per_token * per_width * shape.expert_ffn_size
-    return LayerBytes(norm_inputs + norm_outputs + masks, attention + shared + router, routed, dispatched, layer_input)
+    return LayerBytes(whole, attention + shared + router, key_value, routed, dispatched, layer_input)
 
 
-def _attention(shape: ModelShape, wide: float, sequence_length: int, options: ActivationOptions, dropped: tuple[str, ...]) -> float:
-    """Return the bytes per token of queries, keys, values and the attention output, with the kernel's own part."""
+def _alternate_products(shape: ModelShape, wide: float, moe: bool) -> LayerBytes:
+    """Return what stays when every second matrix product is recomputed: queries, values, attention output, up, down, and the input."""
+    heads, hidden = shape.attention_heads, shape.hidden_size
+    if shape.attention == "mla":
+        kept, values = wide * heads * (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim), wide * shape.kv_lora_rank
+    else:
+        kept, values = 2 * wide * heads * shape.head_dim, wide * shape.key_value_heads * shape.head_dim
+    kept += FP32_BYTES * heads
+    input_and_down = 2 * wide * hidden
+    if not moe:
+        return LayerBytes(input_and_down, kept + wide * shape.ffn_size, values, layer_input=wide * hidden)
+    routed = shape.experts_per_token * wide * (shape.expert_ffn_size + hidden)
+    return LayerBytes(input_and_down, kept + wide * shape.shared_expert_ffn_size, values, routed, layer_input=wide * hidden)
+
+
+def _attention(
+    shape: ModelShape, wide: float, sequence_length: int, options: ActivationOptions, dropped: tuple[str, ...]
+) -> tuple[float, float]:
+    """Return bytes per token of (queries and attention output with the kernel's own part, keys and values that heads share)."""
     heads = shape.attention_heads
     if shape.attention == "mla":
         query = heads * (shape.qk_nope_head_dim + shape.qk_rope_head_dim)
         latents = 2 * shape.q_lora_rank + 2 * shape.kv_lora_rank + shape.qk_rope_head_dim
-        tensors = wide * (latents + 2 * query + 2 * heads * shape.v_head_dim)
+        output = heads * shape.v_head_dim
+        up = 0 if "mla_up_projection" in dropped else 2 * query + output
+        tensors, key_value = wide * (latents + up + output), 0.0
     else:
-        tensors = wide * shape.head_dim * (2 * heads + 2 * shape.key_value_heads)
+        tensors, key_value = 2 * wide * shape.head_dim * heads, 2 * wide * shape.head_dim * shape.key_value_heads
     if not options.quadratic_attention:
-        return tensors + FP32_BYTES * heads
+        return tensors + FP32_BYTES * heads, key_value
     if "core_attention" in dropped:
-        return tensors
+        return tensors, key_value
     softmax = wide * heads * sequence_length
-    return tensors + (2 * softmax + MASK_BYTES * heads * sequence_length if options.dropout else softmax)
+    return tensors + (2 * softmax + MASK_BYTES * heads * sequence_length if options.dropout else softmax), key_value

@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rules.sizing.memory_software import LossHead
     from rules.sizing.results import Plan
 
 
@@ -18,17 +19,17 @@ MIB = 2.0**20
 
 TERMS = ("parameters", "gradients", "optimizer", "activations", "loss_head", "working_set")
 """The allocator's terms, in the order in which the kernel returns them."""
-_REPLICATED = (1.0, 0.5, 1.0, 0.90, 0.5, 0.5)
-TERM_LOW = (_REPLICATED, _REPLICATED, (1.0, 0.5, 1.0, 0.85, 0.2, 0.5), (1.0, 1.0, 1.0, 0.85, 0.2, 0.4))
-_FUSED = (1.02, 1.03, 1.03, 1.10, 2.5, 1.5)
-_PLAIN = (1.02, 1.03, 1.03, 1.10, 1.4, 1.5)
-TERM_HIGH = (_FUSED, _FUSED, _PLAIN, _PLAIN)
-"""Ends of each term over its expected value, by ZeRO stage. Buffers are padded by 1 to 2 % [Megatron Core].
-Gradients: half where a framework keeps them in 16 bits, which fully sharded training does not. Activations: the spread of a
-tensor-by-tensor count against published runs. Loss head: 2 bytes per token and entry in a chunked loss, 10 in an unfused one
-of Megatron, 14 in an eager one of PyTorch.
-Working set: fused gradient accumulation needs none of
-it; without prefetching, one layer less is gathered."""
+STATE_ENDS = ((1.0, 1.02), (0.5, 1.03), (1.0, 1.03))
+"""Ends of parameters, gradients and optimizer over their expected values. Buffers are padded by 1 to 2 % [Megatron Core]. Gradients:
+half where a framework keeps them in 16 bits, which fully sharded training does not."""
+FULL_SHARDING = 3
+ACTIVATION_ENDS = (0.94, 1.06)
+SHARDED_ACTIVATION_ENDS = (0.85, 1.10)
+"""Ends of activations: a tensor-by-tensor count was within 2 % of 22 Megatron runs without recomputation, taken three times as wide
+[SimuMax, B200 v1.2 release summary]; more where PyTorch programs shard."""
+WORKING_SET_ENDS = (0.5, 1.5)
+SHARDED_WORKING_SET_ENDS = (0.4, 1.5)
+"""Ends of the working set: fused gradient accumulation needs none of it; without prefetching, one layer less is gathered."""
 FRAGMENTATION = (0.0, 0.040, 0.093)
 """Reserved over allocated memory, less one: median and maximum of 43 runs; expandable segments can bring it near nothing."""
 CONTEXT = (0.5 * GIB, 1.0 * GIB, 2.0 * GIB)
@@ -42,10 +43,24 @@ FURTHER_GROUP = (0.0, CHANNELS * CHANNEL_BUFFER, 2 * CHANNELS * CHANNEL_BUFFER)
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-cuda-context": "rules.sizing.memory_overheads.context_bytes",
-    "vram-bytes-adam-16": "rules.sizing.memory_overheads.TERM_LOW",
+    "vram-bytes-adam-16": "rules.sizing.memory_overheads.term_ends",
     "vram-dist-init": "rules.sizing.memory_overheads.communicator_bytes",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""
+
+
+def term_ends(zero_stage: int, loss_head: LossHead, pipelined: bool) -> tuple[tuple[float, float], ...]:
+    """Return the (low, high) factors of each allocator's term over its expected value, in the order of `TERMS`.
+
+    A pipeline (`pipelined`) keeps weights gathered, so that nothing of the working set hangs on prefetching.
+    """
+    weights, gradients, optimizer = STATE_ENDS
+    loss = (loss_head.low / loss_head.expected, loss_head.high / loss_head.expected)
+    if zero_stage >= FULL_SHARDING:
+        working = WORKING_SET_ENDS if pipelined else SHARDED_WORKING_SET_ENDS
+        return weights, (1.0, gradients[1]), optimizer, SHARDED_ACTIVATION_ENDS, loss, working
+    activations = SHARDED_ACTIVATION_ENDS if zero_stage == FULL_SHARDING - 1 else ACTIVATION_ENDS
+    return weights, gradients, optimizer, activations, loss, WORKING_SET_ENDS
 
 
 def context_bytes() -> tuple[float, float, float]:

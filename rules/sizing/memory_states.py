@@ -30,7 +30,8 @@ class StageParameters:
     """Parameters of one pipeline stage before tensor and expert parallelism: outside and inside the routed experts.
 
     `largest_unit` is the largest part outside the experts that fully sharded training gathers at once (a layer), `largest_matrix`
-    the largest single weight (the head, or gate and up projection as one), `root` embedding and head, gathered through the step.
+    the largest single weight (the head, or gate and up projection as one), `root` embedding and head, gathered through the step,
+    `key_value` the projections of keys and values, which tensor parallelism repeats beyond their heads.
     """
 
     layers: int
@@ -41,6 +42,7 @@ class StageParameters:
     largest_unit: float
     largest_matrix: float
     routed_unit: float
+    key_value: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -113,6 +115,7 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
                 largest_unit=max(plain if leading else 0.0, mixed if with_experts else 0.0),
                 largest_matrix=max(wide * shape.ffn_size if leading else mixed_matrix, tied_head if stage == stages - 1 else 0.0),
                 routed_unit=routed if with_experts else 0.0,
+                key_value=2.0 * count * shape.hidden_size * shape.key_value_heads * shape.head_dim,
             )
         )
         start += count

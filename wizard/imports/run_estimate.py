@@ -6,10 +6,12 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogs.quantities import quantity
-from rules.sizing.memory import MemoryModel, MemoryOptions, estimate_memory
+from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_overheads import TERMS
+from rules.sizing.memory_software import MemoryOptions, between
 from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
 from wizard.imports.run_machines import Machines
+from wizard.imports.run_memory import variants
 from wizard.imports.run_models import Unanswerable
 from wizard.imports.run_table import RunCase, interpret
 
@@ -54,7 +56,7 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     kernel = _memory_kernel(_Key(case.workload), case.options)
     plan = _likeliest(case, kernel)
     notes = [*case.notes, *_choice_notes(case, plan)]
-    memory = _memory(case, plan, kernel)
+    memory = _memory(row, case, plan, notes)
     made = _printed(row.id, notes=notes)
     if memory is not None:
         made |= _memory_fields(memory, case.hardware is not None, notes)
@@ -124,12 +126,15 @@ def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
     return [f"not stated: {chosen} is the fastest that is expected to fit, within {WORTH_IT - 1:.0%}"]
 
 
-def _memory(case: RunCase, plan: Plan, kernel: MemoryModel) -> MemoryEstimate | None:
-    """Return the memory of the fullest GPU; None where it hangs on a batch that nobody stated."""
+def _memory(row: RunRow, case: RunCase, plan: Plan, notes: list[str]) -> MemoryEstimate | None:
+    """Return the memory of the fullest GPU, over all that the run can have been; None where it hangs on a batch that nobody stated."""
     if not case.batch_stated and not is_transformer(case.workload.model):
         return None
     bytes_ = case.hardware.memory_bytes / GIB if case.hardware is not None else LIMITLESS_GIB
-    return estimate_memory(case.workload, plan, quantity(bytes_, "GiB"), kernel)
+    capacity = quantity(bytes_, "GiB")
+    found, told = variants(row, case.workload, plan, case.options)
+    notes.extend(told)
+    return between([estimate_memory(load, each, capacity, _memory_kernel(_Key(load), options)) for load, each, options in found])
 
 
 def _memory_fields(memory: MemoryEstimate, capacity_known: bool, notes: list[str]) -> dict[str, Any]:

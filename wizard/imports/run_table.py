@@ -11,12 +11,11 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import quantity
-from rules.sizing.memory import MemoryOptions
-from rules.sizing.memory_activations import ActivationOptions
 from rules.sizing.parameters import count_parameters, vision_tokens
 from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import is_transformer
+from wizard.imports.run_memory import memory_options
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
 
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.sizing.hardware import Hardware
+    from rules.sizing.memory_software import MemoryOptions
     from wizard.imports.run_machines import Machines
     from wizard.imports.run_rows import RunRow
 
@@ -37,15 +37,11 @@ PRECISIONS = {
 [Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]."""
 OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "fused_adam": "adamw", "decoupled_adamw": "adamw"}
 KNOWN_OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
-SELECTIVE_MODULES = {"layernorm": "norm", "norm": "norm", "moe_act": "activation", "act": "activation", "core_attn": "core_attention"}
-"""Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
 UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
 """Training in FP16 on these GPUs is code from before FlashAttention [arXiv:2205.14135, May 2022], which came with BF16 training."""
 OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
 """Recipes for later GPUs use sequence parallelism and interleave pipeline stages unless they say otherwise [NeMo and Megatron Bridge
 recipes]; in code of the time of these both were options that were off by default [Megatron-LM arguments]."""
-EAGER_LOSS_BYTES, COMPILED_LOSS_BYTES = 14.0, 10.0
-"""Bytes per token and vocabulary entry of PyTorch's cross entropy, eager and compiled: log-softmax kept or not (counted)."""
 SHARD_GROUP_OF_HSDP = 8
 """Hybrid sharding shards inside a server of eight [PyTorch FSDP, HYBRID_SHARD]."""
 STAGES_OF_BATCH = 4
@@ -89,7 +85,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     if not row.count("layers_override"):
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
-    return RunCase(workload, hardware, plans, _options(row, shape, unfused), unfused, stated, tuple(open_), tuple(told))
+    return RunCase(workload, hardware, plans, memory_options(row, shape, unfused), unfused, stated, tuple(open_), tuple(told))
 
 
 def _hardware_notes(row: RunRow, hardware: Hardware | None, catalog: Catalog) -> tuple[str, ...]:
@@ -201,6 +197,9 @@ def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_
         return (stated,)
     if row.count("global_batch") is None and row.count("batch_per_dp") is None:
         return (1,)
+    if base.pipeline > 1 and "compile" in row.values:
+        # the batch of a rank is split into as many micro-batches as there are stages [torchtitan, pipeline_parallel_microbatches]
+        return (max(1, per_rank // (base.pipeline * (row.count("vpp") or 1))),)
     open_.append("micro_batch")
     return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
 
@@ -290,17 +289,3 @@ def _interleavings(
     if "vpp" not in open_:
         open_.append("vpp")
     return virtual_stages(shape.layers, base.pipeline, micro_batches, exhaustive=False)
-
-
-def _options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
-    """Return how the software of the run uses memory, as far as the row tells."""
-    stated = row.text("recompute").lower()
-    modules = tuple(SELECTIVE_MODULES[each.strip()] for each in stated.partition(":")[2].split(",") if each.strip() in SELECTIVE_MODULES)
-    dropout = unfused and not shape.gated_ffn
-    if unfused:
-        activations = ActivationOptions(quadratic_attention=True, dropout=dropout, selective=modules or ("core_attention",))
-    else:
-        activations = ActivationOptions(selective=modules) if modules else ActivationOptions()
-    compiled = row.values.get("compile")
-    loss = None if compiled is None else COMPILED_LOSS_BYTES if compiled else EAGER_LOSS_BYTES
-    return MemoryOptions(activations=activations, loss_head_bytes=loss)

@@ -1,0 +1,75 @@
+"""How the software of a run uses memory, as far as its row tells; what it does not tell widens the range.
+
+A technique is recognised from the row's own settings, never from where the row was published.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rules.sizing.memory_activations import ActivationOptions
+from rules.sizing.memory_software import COMPILED_LOSS, EAGER_LOSS, PLAIN_SOFTWARE, UNSPLIT_LOSS, MemoryOptions
+
+if TYPE_CHECKING:
+    from rules.sizing.results import ModelShape, Plan, Workload
+    from wizard.imports.run_rows import RunRow
+
+MODULES = {
+    "layernorm": "norm", "norm": "norm", "moe_act": "activation", "act": "activation", "core_attn": "core_attention", "mlp": "mlp",
+    "moe": "moe", "shared_experts": "shared_experts", "mla_up_proj": "mla_up_projection",
+}  # fmt: skip
+"""Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
+PER_OPERATION = "selective-op"
+"""Selective checkpointing by operation keeps every second matrix product [torchtitan, activation_checkpoint selective_ac_option op]."""
+DESCRIBING = ("recompute", "compile", "kernel", "sharding", "mp_mode")
+"""Settings that tell which software ran; a row with none of them can be any."""
+SHORTEST_OF_OWN_LENGTH = 2
+"""A run whose sequence length is not stated may have used half of the model's own: proxies and tests often do (assumed)."""
+
+Variant = tuple["Workload", "Plan", MemoryOptions]
+
+
+def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
+    """Return how the software of the run uses memory. `unfused` marks attention kernels before FlashAttention.
+
+    A row that names its kernels is of code beside the frameworks: norms in PyTorch operations unless a kernel for them is named, and
+    a loss over all logits on every rank. `compile` is a switch of PyTorch programs, which shard with FSDP and report reserved memory.
+    """
+    kernel, compiled = row.text("kernel").lower(), row.values.get("compile")
+    activations = ActivationOptions(
+        quadratic_attention=unfused,
+        dropout=unfused and not shape.gated_ffn and not kernel,
+        selective=_modules(row) or (("core_attention",) if unfused else ActivationOptions().selective),
+        fused_activation=not kernel,
+        fused_norm=not kernel or "rms" in kernel,
+    )
+    if kernel:
+        return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True)
+    if compiled is None:
+        return MemoryOptions(activations=activations)
+    loss = COMPILED_LOSS if compiled else EAGER_LOSS
+    return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True)
+
+
+def _modules(row: RunRow) -> tuple[str, ...]:
+    stated = row.text("recompute").lower()
+    if stated.startswith(PER_OPERATION):
+        return ("alternate_products",)
+    return tuple(MODULES[each.strip()] for each in stated.partition(":")[2].split(",") if each.strip() in MODULES)
+
+
+def variants(row: RunRow, workload: Workload, plan: Plan, options: MemoryOptions) -> tuple[tuple[Variant, ...], tuple[str, ...]]:
+    """Return what the run can have been, the likeliest first, and notes on what was left open."""
+    made: list[Variant] = [(workload, plan, options)]
+    notes: list[str] = []
+    if workload.unit != "token":
+        return tuple(made), ()
+    if not any(row.text(key) or key in row.values for key in DESCRIBING):
+        made.append((workload, plan, PLAIN_SOFTWARE))
+        notes.append("the software is not described: the range goes from fused kernels to plain PyTorch operations and reserved memory")
+    if row.count("seq_len") is None:
+        half = replace(workload, sequence_length=max(1, workload.sequence_length // SHORTEST_OF_OWN_LENGTH))
+        made.append((half, plan, options))
+        notes.append(f"the sequence length is not stated: the range goes down to that of {half.sequence_length} tokens")
+    return tuple(made), tuple(notes)
