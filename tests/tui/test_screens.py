@@ -142,6 +142,37 @@ async def test_a_remedy_can_be_applied_and_undone():
         assert app.work.answers.values["budget.purchase"] == "500k USD"
 
 
+async def test_an_assumption_leads_to_its_question():
+    async with interview() as (app, pilot):
+        await press(app, pilot, "f4", "right", "right", "right")
+        text = await press(app, pilot, "enter")
+        assert "answer “Run for”" in text
+        await press(app, pilot, "enter")
+        focused = cast("Any", app.screen).focused_row()
+        assert focused.key == "budget.years"
+
+
+async def test_a_long_help_scrolls_and_keeps_its_last_line():
+    async with interview() as (app, pilot):
+        text = await press(app, pilot, "f1")
+        assert "Esc closes" in text
+        before = text
+        assert await press(app, pilot, "pagedown") != before
+
+
+async def test_a_file_that_exists_is_replaced_only_when_confirmed(tmp_path):
+    (tmp_path / "kept.toml").write_text("precious")
+    async with interview() as (app, pilot):
+        await press(app, pilot, "1", "ctrl+s")
+        await press(app, pilot, *["backspace"] * 20)
+        await type_text(app, pilot, "kept.toml")
+        text = await press(app, pilot, "enter")
+        assert "kept.toml exists; Enter again replaces it" in text
+        assert (tmp_path / "kept.toml").read_text() == "precious"
+        await press(app, pilot, "enter")
+        assert "example" in (tmp_path / "kept.toml").read_text()
+
+
 async def test_an_exception_in_the_engine_is_a_visible_row_and_the_wizard_goes_on():
     async with interview() as (app, pilot):
         await press(app, pilot, "pagedown", "pagedown", "pagedown")

@@ -50,10 +50,6 @@ class Names:
         start = text.strip().lower()
         return sorted(found, key=lambda each: (not each.id.startswith(start), -int(start in each.id.split("-"))))[:MOST_MATCHES]
 
-    def count(self, key: str) -> int:
-        """Return how many names there are for `key`, 0 before the catalog is loaded."""
-        return len(self._of(key))
-
     def problem(self, key: str, text: str) -> str:
         """Return what is wrong with the typed name or names, "" where the catalog knows each or is not loaded yet."""
         catalog = self._adviser.catalog

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from rules.findings import Kind
+from rules.findings import Kind, Remedy
+from wizard.interview import load_interview
 from wizard.summary import figure_texts, short_money
 from wizard.tui.figures import STAGE_NAMES, section_rows
 from wizard.tui.glyphs import sign
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from rules.design import Design
-    from rules.findings import Finding, Remedy
+    from rules.findings import Finding
+    from rules.sizing.results import BomLine
 
 REJECTED_BY = {
     "rule": "Rejected by a rule",
@@ -148,32 +150,35 @@ def rejected(design: Design) -> list[Row]:
 def assumed(design: Design) -> list[Row]:
     """Return every assumption with its reason."""
     rows = [heading("Assumed", "answer the question, or confirm the value, to make the design certain")]
+    interview = load_interview()
     for each in design.assumptions:
-        label = decision_label(each.key)
-        text = Content.assemble(
-            (f" {sign('assumed')} ", ""), (f"{label}: ", "bold"), each.value or "see below", (f"  {each.because}", "$foreground-muted")
-        )
-        rows.append(Row(text, label, (Content.assemble((each.value, "bold")), Content(each.because)), rule=each.rule))
+        question = interview.question(each.key)
+        label = question.label.strip() if question is not None else decision_label(each.key)
+        value = (f"{each.value}  ", "") if each.value else ("", "")
+        text = Content.assemble(f" {sign('assumed')} ", (f"{label}: ", "bold"), value, (each.because, "$foreground-muted"))
+        answer = (Remedy(each.key, "", f"answer “{label}”"),) if question is not None else ()
+        rows.append(Row(text, label, (Content.styled(each.value, "bold"), Content(each.because)), answer, each.rule))
     return rows
 
 
 def parts(design: Design) -> list[Row]:
     """Return the bill of materials by category, each line with its price or that it is unknown."""
     rows: list[Row] = []
-    category = ""
-    for line in design.bom:
-        if line.category != category:
-            category = line.category
-            rows.append(heading(category.replace("_", " ").capitalize()))
-        price = "price unknown"
-        if line.unit_low is not None:
-            high = line.unit_high if line.unit_high is not None else line.unit_low
-            low_text, high_text = short_money(line.unit_low * line.quantity), short_money(high * line.quantity)
-            price = low_text if low_text == high_text else f"{low_text.removesuffix(' USD')}–{high_text}"
-        text = Content.assemble((f" {line.quantity:>7,} {sign('times')} ", "bold"), line.name, ("   " + price, "$foreground-muted"))
-        facts = section_rows({key: value for key, value in vars(line).items() if value not in (None, "")})
-        rows.append(Row(text, line.name, tuple(Content.assemble((f"{name:<14} ", "$foreground-muted"), value) for name, value in facts)))
+    for category in dict.fromkeys(line.category for line in design.bom):
+        rows.append(heading(category.replace("_", " ").capitalize()))
+        rows += [_part_row(line) for line in design.bom if line.category == category]
     return rows or [heading("Nothing to buy yet")]
+
+
+def _part_row(line: BomLine) -> Row:
+    price = "price unknown"
+    if line.unit_low is not None:
+        high = line.unit_high if line.unit_high is not None else line.unit_low
+        low_text, high_text = short_money(line.unit_low * line.quantity), short_money(high * line.quantity)
+        price = low_text if low_text == high_text else f"{low_text.removesuffix(' USD')}–{high_text}"
+    text = Content.assemble((f" {line.quantity:>7,} {sign('times')} ", "bold"), line.name, ("   " + price, "$foreground-muted"))
+    facts = section_rows({key: value for key, value in vars(line).items() if value not in (None, "")})
+    return Row(text, line.name, tuple(Content.assemble((f"{name:<14} ", "$foreground-muted"), value) for name, value in facts))
 
 
 def numbers(design: Design) -> list[Row]:

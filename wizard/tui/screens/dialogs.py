@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
 MOST_FILES = 200
+WIDEST, AROUND_ACROSS, AROUND_DOWN = 100, 5, 8
+"""Columns of a dialog at most, as in wizard.tcss; columns and lines of it that are border, title, keys and blanks."""
 
 
 class TextDialog(ModalScreen[str | None]):
@@ -41,14 +43,12 @@ class TextDialog(ModalScreen[str | None]):
 
     def compose(self) -> ComposeResult:
         """Lay out the dialog."""
-        with Vertical(classes="dialog -choices" if self._choices else "dialog"):
+        with Vertical(classes="dialog"):
             yield Static(Content.styled(self._title, "bold"), classes="dialog-title")
             with VerticalScroll(classes="dialog-text", can_focus=False):
                 yield Static(self._text)
             if self._choices:
-                yield OptionList(
-                    *(Option(Content(f" {text}"), id=id_) for id_, text in self._choices), compact=True, classes="dialog-choices"
-                )
+                yield PointedList(*(Option(Content(f"  {text}"), id=id_) for id_, text in self._choices), classes="dialog-choices")
             keys = "Enter chooses  Esc closes" if self._choices else "Esc closes"
             yield Static(Content.styled(keys, "$foreground-muted"), classes="dialog-keys")
 
@@ -57,6 +57,17 @@ class TextDialog(ModalScreen[str | None]):
         for choices in self.query(OptionList):
             choices.highlighted = 0
             self.set_focus(choices)
+        self._fit()
+
+    def on_resize(self) -> None:
+        """Fit again."""
+        self._fit()
+
+    def _fit(self) -> None:
+        """Let a text that is longer than the screen scroll, with title and choices around it in place."""
+        width = min(WIDEST, self.app.size.width * 9 // 10) - AROUND_ACROSS
+        lines = len(self._text.wrap(max(20, width))) + len(self._choices) + AROUND_DOWN
+        self.query_one(".dialog").set_class(lines > self.app.size.height * 9 // 10, "-long")
 
     def action_scroll(self, lines: int) -> None:
         """Scroll the text."""

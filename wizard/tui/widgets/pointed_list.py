@@ -36,12 +36,12 @@ class PointedList(OptionList):
     def action_page_up(self) -> None:
         """Go up a page; a list that is hidden has no pages."""
         if self.size.height:
-            super().action_page_up()
+            super().action_page_up()  # type: ignore[no-untyped-call]
 
     def action_page_down(self) -> None:
         """Go down a page; a list that is hidden has no pages."""
         if self.size.height:
-            super().action_page_down()
+            super().action_page_down()  # type: ignore[no-untyped-call]
 
     def render_line(self, y: int) -> Strip:
         """Return a line, with the pointer in its first cell where it begins the chosen option."""
