@@ -1,8 +1,9 @@
 """How long the arithmetic of one layer takes on one GPU: matrix products, attention, and what only moves bytes.
 
 Every product of M × N × K takes the longer of its arithmetic at the sustained rate and of its bytes at the memory's rate, plus a
-fixed cost per kernel; attention runs at its kernels' measured share of peak; norms, activations, rotary embeddings and casts
-move bytes. Rates belong to GPU and precision. Times are seconds, sizes bytes, per GPU and micro-batch.
+fixed cost per kernel; in grouped products of experts the bytes of one expert's weights do not hide behind another's arithmetic;
+attention runs at its kernels' measured share of peak; norms, activations, rotary embeddings and casts move bytes.
+Rates belong to GPU and precision. Times are seconds, sizes bytes, per GPU and micro-batch.
 """
 
 from __future__ import annotations
@@ -10,9 +11,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from rules.sizing.techniques import FLASH_1, FUSED, TUNED, UNFUSED
+
 if TYPE_CHECKING:
     from rules.sizing.hardware import Hardware
     from rules.sizing.results import ModelShape
+    from rules.sizing.techniques import Techniques
 
 BYTES_16 = 2.0
 KERNEL_S = 3e-6
@@ -22,10 +26,27 @@ SMALL_KERNELS = 12
 """Kernels of a layer's forward pass besides its products: two norms, rotary, residuals, activation, casts (counted)."""
 MEMORY_EFFICIENCY = 0.75
 """Share of the memory's bandwidth that large streaming kernels reach: 0.75 to 0.9 from 10 MB up [Calculon, as above]."""
+PERMUTED_BYTES = 24.0
+"""Bytes per element that reordering tokens by expert and back costs: read and written twice (counted, 16) at 0.5 of the bandwidth instead
+of 0.75 [SimuMax configs/system/b200_bf16_ceperm.json, permute]."""
+DISPATCHED_BYTES = 16.0
+"""The same where the exchange itself reorders: read and written twice (counted) [DeepEP; HybridEP, arXiv:2603.07685]."""
+SCANNED_BYTES = 160.0
+"""Bytes per channel and token that a state-space mixer costs forward beyond its projections, as if memory bound: convolution, scan by
+chunks with its states, gated norm. Read off Nemotron 3 Nano on GB200, 7.7 of 30 µs per token [Megatron Bridge 26.04 to 26.06];
+checked on Nemotron 3 Super."""
+EXPERT_LAYER_HOST_S = 8e-3
+"""Time in which a host launches a layer of experts forward and backward, hundreds of kernels whose sizes it first has to read back: 48
+layers of Qwen3 30B A3B take 0.43 s on B200 for 4,096 tokens, and 0.60 s for 16,384 [Megatron Bridge 25.11, 26.02, 26.04]. Grace hosts
+feed two GPUs each and run whole-iteration graphs: no such floor shows in their tables."""
 TILE_ROWS = 128
 """Rows of a matrix-product tile; an expert's rows are padded to it [CUTLASS default tiles of 128 × 128 and 128 × 256]."""
 BACKWARD_PASSES = 2.0
 """Gradients of inputs and of weights: twice the forward products [Korthikanti 2022 §5]."""
+EAGER_GATED = 3.4
+"""How many times more bytes eager code moves than fused kernels in layers of Llama's kind: root-mean-square norm, rotary embedding and
+gated activation each take several passes. torch.compile takes 23.6 of 174 µs per token off Llama 3 8B [torchtitan, H100 table 1].
+Layer norm and GELU are one kernel each in any case."""
 ELEMENTWISE_BACKWARD = 2.0
 """Backward passes of norms and activations read and write about twice the forward bytes (counted)."""
 
@@ -33,14 +54,21 @@ ATTENTION_FORWARD = (0.68, 860.0)
 ATTENTION_BACKWARD = (0.58, 1500.0)
 """(Share of the dense BF16 peak at long sequences, sequence at which half is lost): fused attention reaches 553 and 638 TFLOP/s forward,
 422 and 523 backward at 4,096 and 16,384 tokens on Hopper, 1,324, 1,698, 1,083, 1,298 on Blackwell [arXiv:2603.07685]."""
+FLASH_2_FORWARD, FLASH_2_BACKWARD = (0.38, 100.0), (0.31, 600.0)
+"""FlashAttention-2 on Hopper and later, which does not use their instructions: 309, 350 and 370 TFLOP/s forward at 512, 1,024 and 16,384
+tokens on H100, 35 % of the peak over both passes [arXiv:2407.08608 figures 5 and 6]. Ampere is the GPU that it was written for."""
+WITHOUT_GROUP_INSTRUCTIONS = ("Ampere", "Ada", "Volta", "Turing")
+FLASH_1_SHARE = 0.5
+"""FlashAttention 1 against 2: half as fast [arXiv:2307.08691 abstract]."""
 ATTENTION_BACKWARD_FLOPS = 2.5
 """Five products backward against two forward in fused attention, one of them recomputed [Dao 2023, arXiv:2307.08691 §3]."""
 UNFUSED_SCORE_BYTES = 13.0
 """Bytes per score that unfused attention moves forward: write and read scores, softmax, dropout with its mask, in 16 bit (counted)."""
 UNFUSED_BACKWARD = 2.0
 
-CAST_BYTES = 4.0
-"""Bytes per element to cast a product's input to 8 bits: read 2, write 1, write 1 transposed [Transformer Engine documentation]."""
+CAST_BYTES = {"fp8": 4.0, "fp8_block": 4.0, "fp4": 6.0, "nvfp4": 6.0}
+"""Bytes per element to cast a product's input: read 2, write it and its transpose; 4 bits read it once more for the scale of the tensor
+and write what the Hadamard transform makes of it [Transformer Engine documentation, recipes]."""
 LOSS_BYTES_PER_LOGIT = 16.0
 """Bytes per logit of the loss, forward and backward, in 32 bit [Megatron vocabulary-parallel cross-entropy]."""
 TRAINING_SHARE = {"bf16": 0.86, "fp16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8": 0.95, "fp8_block": 0.92, "fp4": 1.0, "nvfp4": 1.0}
@@ -50,6 +78,12 @@ multiprocessors. Read off vendor-tuned runs whose communication is small: A100 [
 TRAINING_SHARE_BY_ARCHITECTURE = {("Blackwell Ultra", "fp8"): 1.1, ("Blackwell Ultra", "fp4"): 1.2}
 """Where training beats the benchmark, whose products include an inference engine's quantisation: GB300 trains Llama 3.1 405B at 2,646
 model TFLOP/s in FP8 against 2,873 of the benchmark [Megatron Bridge performance summary; aiconfigurator]."""
+TRAINING_SHARE_BY_GPU = {("nvidia-b200-sxm", "bf16"): 0.73}
+"""B200 at 1,000 W: large BF16 products of training reach 0.45 to 0.53 of 2,250 TFLOP/s, 0.49 in the median, against the benchmark's 0.67
+[SimuMax configs/system/b200_bf16_ceperm.json, 8-GPU server]."""
+THROTTLED_ATTENTION = {"nvidia-b200-sxm": 0.8}
+"""Attention on the same B200: 0.44 of peak forward and 0.36 backward at 4,096 tokens and 64 heads, 0.50 and 0.41 at 131,072, against 0.56,
+0.42, 0.68 and 0.57 by the formula [as above; its factors count scores without the causal half]."""
 LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 
 
@@ -76,7 +110,7 @@ class LayerTime(NamedTuple):
 
 @dataclass(frozen=True)
 class Arithmetic:
-    """The arithmetic of a model on a hardware: precision and kernels. `sequence` in tokens; `unfused` for kernels before FlashAttention.
+    """The arithmetic of a model on a hardware: precision and kernels. `sequence` in tokens.
 
     `weight_gradients` is the share of the weights that are trained: 1 but for LoRA, whose frozen weights need no gradient.
     `dequantized` marks 4-bit base weights that every product first unpacks (QLoRA).
@@ -87,13 +121,16 @@ class Arithmetic:
     precision: str
     sequence: int
     causal: bool = True
-    unfused: bool = False
+    techniques: Techniques = TUNED
     weight_gradients: float = 1.0
     dequantized: bool = False
 
     def trained_rate(self, precision: str) -> float:
         """Return the FLOP/s that matrix products of a precision keep up in training."""
         rate = self.hardware.rate(precision)
+        own = TRAINING_SHARE_BY_GPU.get((self.hardware.gpu, rate.native))
+        if own is not None:
+            return rate.sustained * own
         share = TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, rate.native), TRAINING_SHARE[rate.native])
         return rate.sustained * share
 
@@ -106,7 +143,8 @@ class Arithmetic:
         padded = -(-rows // TILE_ROWS) * TILE_ROWS if groups > 1 else rows
         arithmetic = 2.0 * padded * columns * inner / self.trained_rate(rate.precision)
         moved = (rows * inner + inner * columns) * width + rows * columns * BYTES_16
-        return groups * max(arithmetic, self.streamed(moved)) + KERNEL_S
+        bytes_time = self.streamed(moved)
+        return groups * (arithmetic + bytes_time) + KERNEL_S if groups > 1 else max(arithmetic, bytes_time) + KERNEL_S
 
     def streamed(self, size: float) -> float:
         """Return the seconds that `size` bytes take through the GPU's memory."""
@@ -120,11 +158,23 @@ class Arithmetic:
         products += self._expert_products(tokens, tensor, expert, expert_tensor) if moe else self._ffn(tokens, self.shape.ffn_size / tensor)
         forward, backward = self._attention(tokens, tensor)
         moved = self._elementwise(tokens, tensor, moe, sharded_norms)
-        elementwise = self.streamed(moved) + SMALL_KERNELS * KERNEL_S
+        elementwise = self.streamed(moved) + SMALL_KERNELS * self.techniques.launch_s
         passes = 1.0 + self.weight_gradients
         if self.dequantized:
             products += self.streamed(self._layer_weights(tensor, moe, expert) * (BYTES_16 * 2 + 0.5))
-        return LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
+        made = LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
+        return self._paced_by_host(made) if moe else made
+
+    def _paced_by_host(self, made: LayerTime) -> LayerTime:
+        """Return a layer of experts that takes at least as long as its host needs to launch it; the wait counts as element-wise time."""
+        wait = EXPERT_LAYER_HOST_S * (0.0 if self.hardware.superchip else 1.0) - made.forward - made.backward
+        if wait <= 0:
+            return made
+        passes = 1.0 + ELEMENTWISE_BACKWARD
+        return made._replace(
+            elementwise=made.elementwise + wait / passes,
+            elementwise_backward=made.elementwise_backward + wait * ELEMENTWISE_BACKWARD / passes,
+        )
 
     def head(self, tokens: float, tensor: int) -> tuple[float, float]:
         """Return (forward, backward) seconds of the output head and the loss."""
@@ -149,8 +199,9 @@ class Arithmetic:
         return joint + self.product(tokens, hidden, heads * shape.head_dim, True)
 
     def _ffn(self, tokens: float, width: float, groups: float = 1.0) -> float:
-        up = self.product(tokens, width * (2 if self.shape.gated_ffn else 1), self.shape.hidden_size, True, groups)
-        return up + self.product(tokens, self.shape.hidden_size, width, True, groups)
+        outer = (self.shape.latent_size if groups > 1 else 0) or self.shape.hidden_size
+        up = self.product(tokens, width * (2 if self.shape.gated_ffn else 1), outer, True, groups)
+        return up + self.product(tokens, outer, width, True, groups)
 
     def _expert_products(self, tokens: float, tensor: int, expert: int, expert_tensor: int) -> float:
         """Return the seconds of router, shared and routed experts; routed tokens are balanced over the expert-parallel ranks."""
@@ -167,17 +218,26 @@ class Arithmetic:
         shape, peak = self.shape, self.hardware.rate("bf16").peak
         width = (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim) if shape.attention == "mla" else 2 * shape.head_dim
         heads = shape.attention_heads / tensor
-        if self.unfused:
+        if self.techniques.attention == UNFUSED:
             products = 2.0 * tokens * self.sequence * heads * width / self.trained_rate("bf16")
             moved = self.streamed(UNFUSED_SCORE_BYTES * heads * tokens * self.sequence)
             return products + moved, UNFUSED_BACKWARD * (products + moved)
         seen = self._seen_keys()
         flops = 2.0 * tokens * seen * heads * width
-        forward, backward = ATTENTION_FORWARD, ATTENTION_BACKWARD
+        forward, backward = self._attention_shares()
         at = self.sequence
         ahead = flops / (peak * forward[0] * at / (at + forward[1])) + KERNEL_S
         behind = ATTENTION_BACKWARD_FLOPS * flops / (peak * backward[0] * at / (at + backward[1])) + 2 * KERNEL_S
         return ahead, behind
+
+    def _attention_shares(self) -> tuple[tuple[float, float], tuple[float, float]]:
+        """Return (share of peak, sequence at which half is lost) of the attention kernels, forward and backward."""
+        kernels, forward, backward = self.techniques.attention, ATTENTION_FORWARD, ATTENTION_BACKWARD
+        if kernels != FUSED and self.hardware.architecture not in WITHOUT_GROUP_INSTRUCTIONS:
+            forward, backward = FLASH_2_FORWARD, FLASH_2_BACKWARD
+        share = FLASH_1_SHARE if kernels == FLASH_1 else 1.0
+        share *= THROTTLED_ATTENTION.get(self.hardware.gpu, 1.0)
+        return (forward[0] * share, forward[1]), (backward[0] * share, backward[1])
 
     def _seen_keys(self) -> float:
         """Return the keys that a query meets, averaged over its layers: half of the sequence where causal, the window where sliding."""
@@ -198,12 +258,16 @@ class Arithmetic:
         else:
             rotary = 4.0 * (heads + max(1.0, shape.key_value_heads / tensor)) * shape.head_dim
         per_neuron = 6.0 if shape.gated_ffn else 4.0
-        chosen = shape.experts_per_token / tensor if moe else 0.0
+        chosen, routed = (shape.experts_per_token / tensor if moe else 0.0), shape.latent_size or shape.hidden_size
         width = shape.shared_expert_ffn_size / tensor + chosen * shape.expert_ffn_size if moe else shape.ffn_size / tensor
-        permuted = 16.0 * chosen * shape.hidden_size if moe else 0.0
-        moved = norms + rotary + per_neuron * width + permuted
-        if self.hardware.rate(self.precision).native in LOW_PRECISIONS:
-            moved += CAST_BYTES * ((2.0 + chosen) * shape.hidden_size + heads * shape.head_dim + width)
+        permuted = (DISPATCHED_BYTES if self.techniques.overlapped else PERMUTED_BYTES) * chosen * routed if moe else 0.0
+        moved = norms + rotary + per_neuron * width
+        if self.techniques.eager and shape.gated_ffn:
+            moved *= EAGER_GATED
+        moved += permuted + SCANNED_BYTES * shape.scanned_channels / tensor
+        native = "fp8_block" if self.precision == "mxfp8" else self.hardware.rate(self.precision).native
+        if native in LOW_PRECISIONS:
+            moved += CAST_BYTES[native] * (2.0 * shape.hidden_size + chosen * routed + heads * shape.head_dim + width)
         return tokens * moved
 
     def _layer_weights(self, tensor: int, moe: bool, expert: int) -> float:

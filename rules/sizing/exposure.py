@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from rules.sizing.hardware import Hardware
+    from rules.sizing.techniques import Techniques
 
 OVERLAPPING = ("Hopper", "Blackwell", "Rubin", "Grace")
 """Architectures whose training code splits products to overlap tensor-parallel collectives [Transformer Engine userbuffers]."""
@@ -27,20 +28,24 @@ class Exposure(NamedTuple):
     in_training: float
 
 
-TUNED = Exposure(tensor=0.4, expert=0.5, context=0.1, pipeline=0.1, data=0.1, sharded=0.1, hidden=0.8, in_training=0.7)
+TUNED = Exposure(tensor=0.4, expert=0.5, context=0.1, pipeline=0.1, data=0.1, sharded=0.3, hidden=0.8, in_training=0.7)
 """Hopper and later with overlap on. Tensor: 30–50 % of the collectives stay visible (an estimate; asynchronous tensor parallelism
-gains 5.7 % [torchtitan]). Experts: 30–50 % with one-forward-one-backward overlap, else all [arXiv:2603.07685]. Sharded: 10 % beyond
-what cannot hide [LLM-Foundry weak scaling, 128 to 512 H100: −5 to −10 %]. Collectives inside training run about 30 % slower than
-alone [vTrain, arXiv:2312.12391]."""
+gains 5.7 % [torchtitan]). Experts: 30–50 % with one-forward-one-backward overlap, else all [arXiv:2603.07685]. Sharded: the first
+gather and the last scatter of a pass have nothing to hide behind, and kernels slow down beside the others; half of what PyTorch FSDP
+waits for (below). Collectives inside training run about 30 % slower than alone [vTrain, arXiv:2312.12391]."""
 UNTUNED = TUNED._replace(tensor=1.0, expert=1.0, pipeline=0.2)
-"""Earlier GPUs and other vendors: tensor-parallel and expert collectives wait."""
+"""Earlier GPUs, other vendors and code without overlap: tensor-parallel and expert collectives wait."""
 CLASSIC = UNTUNED._replace(context=1.0, data=1.0, sharded=0.3)
 """Training code of 2021 and 2022: gradients are reduced after the backward pass [Korthikanti 2022 §6.3: +1.32 s of 37.83 s]."""
+WAITING_SHARDS = 0.6
+"""Share of FSDP's gathers and scatters that is waited for: MPT 1.3B to 13B on 8 H100 take 0.03 to 0.3 s per step that do not grow with
+the tokens, which is half to all of their exchange alone [LLM-Foundry throughput tables, steps of 4,096 to 65,536 tokens]."""
 
 
-def exposure_of(hardware: Hardware, classic: bool = False) -> Exposure:
-    """Return the exposure on `hardware`; `classic` for code from before fused attention and overlapped reductions."""
-    if classic:
+def exposure_of(hardware: Hardware, techniques: Techniques) -> Exposure:
+    """Return the exposure on `hardware` of a code with `techniques`."""
+    if techniques.late_gradients:
         return CLASSIC
-    overlapping = hardware.fast_scale_up and any(name in hardware.architecture for name in OVERLAPPING)
-    return TUNED if overlapping else UNTUNED
+    overlapping = techniques.overlapped and hardware.fast_scale_up and any(name in hardware.architecture for name in OVERLAPPING)
+    found = TUNED if overlapping else UNTUNED
+    return found._replace(sharded=WAITING_SHARDS) if techniques.waiting_shards else found

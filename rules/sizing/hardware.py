@@ -78,6 +78,7 @@ class Hardware:
 
     `scale_up_bytes_per_s` is per GPU inside the `domain` (a count of devices); on a full mesh it is the sum over all peers and
     `mesh` is True. `nic_bytes_per_s` is one GPU's share of the node's adapters. `devices` per package (2 for dual-die cards).
+    `superchip` marks a GPU on one module with its host processor.
     """
 
     gpu: str
@@ -99,6 +100,7 @@ class Hardware:
     devices: int
     scale_up_latency_s: float = SCALE_UP_LATENCY_S
     network_latency_s: float = NETWORK_LATENCY_S
+    superchip: bool = False
     assumed: tuple[str, ...] = ()
 
     def rate(self, precision: str) -> Rate:
@@ -147,6 +149,7 @@ def hardware_of(node: Node, gpu: Gpu, catalog: Catalog, network_gbps_per_gpu: fl
         nic_bytes_per_s=nic / devices,
         gpus_per_node=(node.gpu_count // node.trays if node.is_rack else node.gpu_count) * devices,
         devices=devices,
+        superchip=gpu.form_factor.startswith("superchip"),
         assumed=tuple(assumed),
     )
 

@@ -51,8 +51,9 @@ def dense_ffn_parameters(shape: ModelShape) -> float:
 
 
 def expert_ffn_parameters(shape: ModelShape) -> float:
-    """Return the weights of one routed expert."""
-    return _ffn(shape, shape.expert_ffn_size)
+    """Return the weights of one routed expert, which may take tokens of a latent width."""
+    whole = _ffn(shape, shape.expert_ffn_size)
+    return whole * shape.latent_size / shape.hidden_size if shape.latent_size else whole
 
 
 def layer_parameters(shape: ModelShape, moe: bool) -> tuple[float, float]:

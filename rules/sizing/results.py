@@ -33,7 +33,9 @@ class ModelShape:
     `kind`: dense, moe, vision_transformer, cnn, recommendation. `attention`: mha, gqa or mla. `ffn_size` is the intermediate
     size of a dense layer, `expert_ffn_size` of one routed expert, `shared_expert_ffn_size` of all shared experts together.
     `dense_layers` counts the first layers that keep a dense FFN in a mixture of experts. With a `sliding_window`,
-    `full_attention_layers` counts the layers that see the whole sequence all the same.
+    `full_attention_layers` counts the layers that see the whole sequence all the same. `latent_size`: the width of the
+    tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: the width of state-space mixers, averaged
+    over the layers.
     """
 
     name: str
@@ -62,6 +64,8 @@ class ModelShape:
     mtp_layers: int = 0
     sliding_window: int = 0
     full_attention_layers: int = 0
+    latent_size: int = 0
+    scanned_channels: int = 0
     max_sequence_length: int = 0
     attention_bias: bool = False
     ffn_bias: bool = False

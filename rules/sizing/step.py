@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, NamedTuple
 from catalogs.quantities import quantity
 from rules.sizing import throughput
 from rules.sizing.collectives import Group, all_reduce_seconds, gather_seconds, group, point_to_point_seconds
-from rules.sizing.compute import BYTES_16, Arithmetic
+from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
 from rules.sizing.exposure import Exposure, exposure_of
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
+from rules.sizing.techniques import TUNED, UNFUSED, Techniques
 from rules.sizing.traffic import LayerTraffic, inter_domain_bytes, largest_message_bytes, layer_traffic
 
 if TYPE_CHECKING:
@@ -27,8 +28,6 @@ if TYPE_CHECKING:
 TRANSFORMERS = ("dense", "moe", "vision_transformer")
 GRADIENT_BYTES = 4.0
 """Gradients are accumulated and reduced in 32 bit, Megatron's default for BF16 [Megatron-LM optimizer documentation]."""
-SHARDED_GRADIENT_BYTES = 2.0
-"""Fully sharded training reduces gradients in 16 bit [Rajbhandari 2020 §5; PyTorch FSDP mixed precision]."""
 OPTIMIZER_BYTES = 32.0
 """Bytes per parameter that an AdamW step reads and writes: master weights, two moments, gradient, 16-bit copy (counted)."""
 OFFLOADED_BYTES = 16.0
@@ -134,10 +133,19 @@ class StepModel:
         attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
         elementwise = sum(weight * (made.elementwise + made.elementwise_backward) for weight, made in parts)
         forward = sum(weight * made.forward for weight, made in parts)
-        cheap = sum(weight * (made.attention if self.arithmetic.unfused else made.elementwise) for weight, made in parts)
+        cheap = sum(weight * self._repeated(made) for weight, made in parts)
         head = sum(self.arithmetic.head(tokens, plan.tensor)) * (1 + self.shape.mtp_layers)
         traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
         return _Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
+
+    def _repeated(self, made: LayerTime) -> float:
+        """Return the seconds that selective recomputation repeats in a layer: attention scores, else norms and activations.
+
+        Operator by operator, it repeats every other product too [torchtitan, selective activation checkpointing].
+        """
+        if self.arithmetic.techniques.attention == UNFUSED:
+            return made.attention
+        return made.elementwise + (made.products / 2 if self.arithmetic.techniques.every_other_product else 0.0)
 
     def rank_parameters(self, plan: Plan) -> tuple[float, float]:
         """Return (parameters replicated over data × context, routed-expert parameters) on the fullest rank."""
@@ -222,7 +230,7 @@ class StepModel:
         ):
             if held and who.ranks > 1:
                 sharded = plan.zero_stage == 3
-                gradients = held * self.trained_share * (SHARDED_GRADIENT_BYTES if sharded else GRADIENT_BYTES)
+                gradients = held * self.trained_share * (self.arithmetic.techniques.reduced_bytes if sharded else GRADIENT_BYTES)
                 found.append(Exchange(who, gradients, held * BYTES_16 * (1.0 if sharded else self.trained_share)))
         return tuple(found)
 
@@ -279,20 +287,21 @@ def is_transformer(shape: ModelShape) -> bool:
 
 @lru_cache(maxsize=256)
 def _model(
-    shape: ModelShape, hardware: Hardware, kind: str, precision: str, sequence: int, batch: int, trained: float, unfused: bool
+    shape: ModelShape, hardware: Hardware, kind: str, precision: str, sequence: int, batch: int, trained: float, techniques: Techniques
 ) -> StepModel:
     image = shape.kind == "vision_transformer"
     length = vision_tokens(shape) if image else sequence
     frozen = kind in ("fine_tuning_lora", "fine_tuning_qlora")
-    arithmetic = Arithmetic(shape, hardware, precision, length, not image, unfused, trained if frozen else 1.0, kind == "fine_tuning_qlora")
-    return StepModel(shape, arithmetic, exposure_of(hardware, unfused), batch, trained)
+    arithmetic = Arithmetic(
+        shape, hardware, precision, length, not image, techniques, trained if frozen else 1.0, kind == "fine_tuning_qlora"
+    )
+    return StepModel(shape, arithmetic, exposure_of(hardware, techniques), batch, trained)
 
 
-def step_model(workload: Workload, hardware: Hardware, *, unfused_attention: bool = False) -> StepModel:
+def step_model(workload: Workload, hardware: Hardware, *, techniques: Techniques = TUNED) -> StepModel:
     """Return the step model of a transformer workload on a hardware, kept between calls; raises ValueError for other models.
 
-    `unfused_attention` describes training code from before FlashAttention, for the validation on published runs of 2021 and 2022;
-    GPUs on which FlashAttention does not run are taken so in any case.
+    `techniques` describes other training code than today's, for published runs. On GPUs without FlashAttention scores go through memory.
     """
     if not is_transformer(workload.model):
         raise ValueError(f"{workload.model.name} has no transformer layers; use rules.sizing.throughput")
@@ -305,11 +314,11 @@ def step_model(workload: Workload, hardware: Hardware, *, unfused_attention: boo
         workload.sequence_length,
         workload.global_batch,
         trained,
-        unfused_attention or hardware.architecture in WITHOUT_FUSED_ATTENTION,
+        techniques._replace(attention=UNFUSED, late_gradients=True) if hardware.architecture in WITHOUT_FUSED_ATTENTION else techniques,
     )
 
 
-def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, unfused_attention: bool = False) -> StepEstimate:
+def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, techniques: Techniques = TUNED) -> StepEstimate:
     """Return the time of one optimizer step of `workload` under `plan` on `hardware`, as a range, with its parts.
 
     The range is that of the sustained rate and of the model's error on published runs. `inter_node_bytes_per_gpu` counts what one GPU
@@ -317,7 +326,7 @@ def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, unfused
     """
     if not is_transformer(workload.model):
         return throughput.estimate(workload, plan, hardware)
-    model = step_model(workload, hardware, unfused_attention=unfused_attention)
+    model = step_model(workload, hardware, techniques=techniques)
     time, rate = model.time(plan), hardware.rate(workload.precision)
     total = time.total
     per_second = workload.global_batch * (workload.sequence_length if workload.unit == "token" else 1) / total

@@ -47,7 +47,7 @@ def layer_traffic(
             tensor = pairs * all_reduce_seconds(hardware, who, size)
     if moe_share and plan.expert > 1:
         who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
-        once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * shape.hidden_size, shape.experts_per_token)
+        once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * _routed_width(shape), shape.experts_per_token)
         expert = moe_share * EXCHANGES * once * exposure.expert
     if plan.context > 1:
         ring = context_bytes(shape, plan, tokens) * 3
@@ -55,6 +55,11 @@ def layer_traffic(
         once = gather_seconds(hardware, who, ring * plan.context / max(1, plan.context - 1))
         context = max(exposure.context * once, once - attention)
     return LayerTraffic(tensor, expert, context)
+
+
+def _routed_width(shape: ModelShape) -> int:
+    """Return the width of a token on its way to an expert."""
+    return shape.latent_size or shape.hidden_size
 
 
 def context_bytes(shape: ModelShape, plan: Plan, tokens: float) -> float:
@@ -82,7 +87,7 @@ def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
     if plan.expert > 1:
         who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
         remote = (who.domains - 1) * (1 - (1 - 1 / who.domains) ** shape.experts_per_token)
-        each = block.tokens / plan.tensor * BYTES_16 * shape.hidden_size * remote
+        each = block.tokens / plan.tensor * BYTES_16 * _routed_width(shape) * remote
         total += count * layers * model.moe_share * EXCHANGES * each
     if plan.context > 1 and group(plan.context, plan.tensor, hardware.domain).domains > 1:
         total += 3 * count * layers * context_bytes(shape, plan, block.tokens)

@@ -13,6 +13,8 @@ from rules.sizing.hardware import hardware_of
 from rules.sizing.parameters import count_parameters
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import estimate_step, step_model
+from rules.sizing.techniques import CLASSIC
+from rules.sizing.techniques import TUNED as TUNED_CODE
 
 CATALOG = load_catalog()
 
@@ -55,7 +57,7 @@ def workload(
 
 
 def seconds(work: Workload, plan: Plan, node: str, *, unfused: bool = False) -> float:
-    return estimate_step(work, plan, hardware(node), unfused_attention=unfused).expected.to("s").magnitude
+    return estimate_step(work, plan, hardware(node), techniques=CLASSIC if unfused else TUNED_CODE).expected.to("s").magnitude
 
 
 KORTHIKANTI = [

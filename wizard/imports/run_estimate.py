@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,13 +14,14 @@ from rules.sizing.step import StepModel, estimate_step, is_transformer, step_mod
 from wizard.imports.run_machines import Machines
 from wizard.imports.run_memory import variants
 from wizard.imports.run_models import Unanswerable
+from wizard.imports.run_recompute import partial
 from wizard.imports.run_table import RunCase, interpret
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from catalogs import Catalog
-    from rules.sizing.results import MemoryEstimate, Plan, Workload
+    from rules.sizing.results import MemoryEstimate, Plan, StepEstimate, Workload
     from wizard.imports.run_rows import RunRow
 
 GIB = 2.0**30
@@ -61,7 +63,7 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     if memory is not None:
         made |= _memory_fields(memory, case.hardware is not None, notes)
     if case.hardware is not None:
-        made |= _time_fields(case, plan, notes)
+        made |= _time_fields(case, plan, kernel, notes)
     return made
 
 
@@ -98,17 +100,27 @@ def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
         return case.plans[0]
     model: StepModel | None = None
     if is_transformer(case.workload.model):
-        model = step_model(case.workload, case.hardware, unfused_attention=case.unfused)
+        model = step_model(case.workload, case.hardware, techniques=case.techniques)
     capacity = case.hardware.memory_bytes
     rated = []
     for order, plan in enumerate(case.plans):
         low, expected, _ = kernel.peak_bytes(plan)
         fit = _FITS if expected <= capacity else _AT_RISK if low <= capacity else _TOO_LARGE
-        rated.append(_Rated(fit, model.time(plan).total if model else 0.0, expected, order, plan))
+        rated.append(_Rated(fit, _seconds(case, plan, model, kernel) if model else 0.0, expected, order, plan))
     best = min(rated, key=lambda each: (each.fit, each.size if each.fit == _TOO_LARGE else each.seconds, each.order))
     if best.fit == _TOO_LARGE:
         return best.plan
     return next(each.plan for each in rated if each.fit == best.fit and each.seconds <= WORTH_IT * best.seconds)
+
+
+def _seconds(case: RunCase, plan: Plan, model: StepModel, kernel: MemoryModel) -> float:
+    """Return the seconds of a step; where recomputation is open, whole layers are recomputed only as far as memory asks for it."""
+    whole = model.time(plan).total
+    chosen = any(each.recompute != plan.recompute for each in case.plans)
+    if not chosen or "recompute" not in case.open or plan.recompute != "full" or case.hardware is None:
+        return whole
+    lighter, share = partial(plan, kernel, case.hardware.memory_bytes)
+    return share * whole + (1 - share) * model.time(lighter).total
 
 
 def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
@@ -155,11 +167,17 @@ def _memory_fields(memory: MemoryEstimate, capacity_known: bool, notes: list[str
     }
 
 
-def _time_fields(case: RunCase, plan: Plan, notes: list[str]) -> dict[str, Any]:
+def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str]) -> dict[str, Any]:
     workload, hardware = case.workload, case.hardware
     assert hardware is not None, "without hardware there is no time"
-    step = estimate_step(workload, plan, hardware, unfused_attention=case.unfused)
+    step = estimate_step(workload, plan, hardware, techniques=case.techniques)
     notes.extend(step.notes)
+    if is_transformer(workload.model) and len(case.plans) > 1:
+        whole = step.expected.to("s").magnitude
+        seconds = _seconds(case, plan, step_model(workload, hardware, techniques=case.techniques), kernel)
+        if seconds < whole:
+            notes.append(f"whole layers are recomputed as far as memory asks for it: {1 - seconds / whole:.0%} faster than all of them")
+            step = _scaled(step, seconds / whole)
     tokens = workload.unit == "token"
     if not tokens:
         notes.append(f"{step.units_per_second:,.4g} {workload.unit}s/s on all {plan.gpus} GPUs")
@@ -171,6 +189,17 @@ def _time_fields(case: RunCase, plan: Plan, notes: list[str]) -> dict[str, Any]:
         "tflops_per_gpu": rounded(step.tflops_per_gpu),
         "mfu": rounded(step.model_flops_utilization) if step.model_flops_utilization <= 1 else None,
     }
+
+
+def _scaled(step: StepEstimate, share: float) -> StepEstimate:
+    """Return the step in `share` of its time, with what hangs on the time; its terms stay those of the whole recomputation."""
+    return replace(
+        step,
+        expected=step.expected * share,
+        units_per_second=step.units_per_second / share,
+        tflops_per_gpu=step.tflops_per_gpu / share,
+        model_flops_utilization=step.model_flops_utilization / share,
+    )
 
 
 def rounded(value: float) -> float:

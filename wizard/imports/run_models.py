@@ -63,7 +63,8 @@ def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, 
     """Return a hybrid whose blocks are listed one by one as a model of whole layers, others as they are.
 
     A block is a mixer (M state space, * attention) or a feed-forward (E experts, - dense); a mixer and a feed-forward make one layer
-    [NVIDIA Nemotron-H and Nemotron 3, hybrid_override_pattern]. State-space mixers are counted as attention whose window is the state.
+    [NVIDIA Nemotron-H and Nemotron 3, hybrid_override_pattern]. State-space mixers are counted as attention whose window is the state,
+    with as many heads as make up their projections.
     """
     pattern = str(config.get("hybrid_override_pattern", ""))
     mixed, dense, attention = pattern.count("E"), pattern.count("-"), pattern.count("*")
@@ -72,7 +73,30 @@ def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, 
     window = int(config.get("ssm_state_size", 0)) or shape.sliding_window
     made = replace(shape, layers=mixed + dense, dense_layers=dense if mixed else 0, sliding_window=window)
     made = replace(made, full_attention_layers=min(attention, made.layers), mtp_layers=0)
+    made = _with_latent_experts(_with_mixers(made, config, pattern.count("M"), attention), config)
     return made, (*notes, "state-space mixers are counted as attention over a window: a rough estimate")
+
+
+def _with_mixers(shape: ModelShape, config: Mapping[str, Any], state_space: int, attention: int) -> ModelShape:
+    """Return the shape with the attention heads whose projections add up to those of all mixers [Mamba-2, arXiv:2405.21060 §7]."""
+    heads, inner = int(config.get("mamba_num_heads", 0)), int(config.get("mamba_num_heads", 0)) * int(config.get("mamba_head_dim", 0))
+    if not state_space or not inner:
+        return shape
+    hidden, width = shape.hidden_size, shape.head_dim
+    groups = int(config.get("n_groups", 1)) * int(config.get("ssm_state_size", 0))
+    weights = state_space * hidden * (3 * inner + 2 * groups + heads)
+    weights += attention * hidden * width * 2 * (shape.attention_heads + shape.key_value_heads)
+    equal = weights / (2 * hidden * width * shape.layers) - shape.key_value_heads
+    scanned = round(inner * state_space / shape.layers)
+    return replace(shape, attention_heads=max(shape.key_value_heads, round(equal)), scanned_channels=scanned)
+
+
+def _with_latent_experts(shape: ModelShape, config: Mapping[str, Any]) -> ModelShape:
+    """Return the shape with experts in the latent space that the config states; its projections count as part of the shared expert."""
+    latent = int(config.get("moe_latent_size") or 0)
+    if not shape.experts or not 0 < latent < shape.hidden_size:
+        return shape
+    return replace(shape, latent_size=latent, shared_expert_ffn_size=shape.shared_expert_ffn_size + latent)
 
 
 def _only_one_beginning_with(name: str, catalog: Catalog) -> ModelPreset | None:

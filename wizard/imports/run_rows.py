@@ -20,7 +20,7 @@ _POSITIVE = (
     "batch_per_dp", "layers_override",
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
-_FLAGS = ("sequence_parallel", "compile")
+_FLAGS = ("sequence_parallel", "compile", "async_tp")
 _TEXTS = ("model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload")
 _MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
 _MODEL_WHOLE = (

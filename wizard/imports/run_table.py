@@ -17,6 +17,7 @@ from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import is_transformer
 from wizard.imports.run_memory import memory_options
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
+from wizard.imports.run_techniques import techniques_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.sizing.hardware import Hardware
     from rules.sizing.memory_software import MemoryOptions
+    from rules.sizing.techniques import Techniques
     from wizard.imports.run_machines import Machines
     from wizard.imports.run_rows import RunRow
 
@@ -54,14 +56,14 @@ IMAGES_PER_GPU = 256
 class RunCase:
     """One row, understood. `plans` are the plans that it can have been; `batch_stated` is false where the batch is an assumption.
 
-    `unfused` marks attention kernels before FlashAttention; `options` how the software uses memory.
+    `techniques` is what the row tells of the training code; `options` how the software uses memory.
     """
 
     workload: Workload
     hardware: Hardware | None
     plans: tuple[Plan, ...]
     options: MemoryOptions
-    unfused: bool
+    techniques: Techniques
     batch_stated: bool
     open: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
@@ -85,7 +87,8 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     if not row.count("layers_override"):
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
-    return RunCase(workload, hardware, plans, memory_options(row, shape, unfused), unfused, stated, tuple(open_), tuple(told))
+    options, techniques = memory_options(row, shape, unfused), techniques_of(row, unfused)
+    return RunCase(workload, hardware, plans, options, techniques, stated, tuple(open_), tuple(told))
 
 
 def _hardware_notes(row: RunRow, hardware: Hardware | None, catalog: Catalog) -> tuple[str, ...]:

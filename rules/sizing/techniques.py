@@ -1,0 +1,43 @@
+"""What a training code does or leaves out, as far as it changes the time of a step; every technique has a published effect.
+
+A design plans with today's tuned code. A published run may come from other code: attention kernels of an earlier generation, norms and
+activations that run operator by operator, collectives that wait. None of this names a source; it is read off what a run states.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+FUSED, FLASH_2, FLASH_1, UNFUSED = "fused", "flash_2", "flash_1", "unfused"
+"""Attention kernels: those of the GPU's own generation (cuDNN, FlashAttention-3), FlashAttention-2, FlashAttention 1, scores in memory."""
+
+
+LAUNCH_S, EAGER_LAUNCH_S = 3e-6, 30e-6
+"""Fixed cost of a small kernel, in seconds: launched from a graph or ahead of time; by the host as a framework's defaults do
+[SimuMax configs/system/b200_bf16_ceperm.json: 30 µs per memory-bound operator]."""
+
+
+class Techniques(NamedTuple):
+    """The techniques of a training code.
+
+    `eager`: norms, rotary embeddings and activations are operators of their own. `overlapped`: collectives of tensor and expert
+    parallelism run beside the arithmetic where the hardware's code can. `late_gradients`: gradients are reduced after the backward pass.
+    `waiting_shards`: parameters that are gathered layer by layer are in part waited for (PyTorch FSDP). `reduced_bytes`: per gradient
+    that fully sharded ranks exchange. `every_other_product`: selective recomputation repeats every other matrix product. `launch_s`:
+    fixed cost of a small kernel in seconds.
+    """
+
+    attention: str = FUSED
+    eager: bool = False
+    overlapped: bool = True
+    late_gradients: bool = False
+    waiting_shards: bool = False
+    reduced_bytes: float = 2.0
+    every_other_product: bool = False
+    launch_s: float = LAUNCH_S
+
+
+TUNED = Techniques()
+"""Today's tuned code: Megatron Core with Transformer Engine, or compiled code of the same standard."""
+CLASSIC = Techniques(attention=UNFUSED, overlapped=False, late_gradients=True)
+"""Megatron-LM of 2021 and 2022: fused softmax but no FlashAttention; gradients reduced after the backward pass [Korthikanti 2022]."""

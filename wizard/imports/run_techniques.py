@@ -1,0 +1,32 @@
+"""What a row of a table of runs tells of its training code, as techniques of the step model."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.sizing.techniques import CLASSIC, EAGER_LAUNCH_S, FLASH_1, FLASH_2, FUSED, LAUNCH_S, TUNED, Techniques
+
+if TYPE_CHECKING:
+    from wizard.imports.run_rows import RunRow
+
+
+def techniques_of(row: RunRow, unfused: bool) -> Techniques:
+    """Return what the row tells of its training code.
+
+    `compile`, `async_tp`, `sharding` and `mp_mode` are settings of PyTorch's own sharding; `mp_mode` of MosaicML's Composer, whose tables
+    are from before FlashAttention-2. A reduced depth is an experiment with a framework's defaults: no collective overlaps.
+    """
+    kernel, mode, compiled = row.text("kernel").lower(), row.text("mp_mode").upper(), row.values.get("compile")
+    torch = bool(mode) or compiled is not None or "async_tp" in row.values or bool(row.text("sharding"))
+    if unfused and not torch:
+        return CLASSIC._replace(eager=bool(kernel) and "fused" not in kernel and "rms" not in kernel)
+    attention = FLASH_1 if mode or "v1" in kernel else FLASH_2 if torch or "flash" in kernel else FUSED
+    return TUNED._replace(
+        attention=attention,
+        eager=(bool(kernel) and "rms" not in kernel) or compiled is False,
+        overlapped=not row.count("layers_override") and (bool(row.values.get("async_tp")) or not torch),
+        waiting_shards=torch,
+        reduced_bytes=4.0 if mode == "DEFAULT" or compiled is not None else 2.0,
+        launch_s=EAGER_LAUNCH_S if row.count("layers_override") else LAUNCH_S,
+        every_other_product=row.text("recompute").lower().startswith("selective-op"),
+    )
