@@ -49,9 +49,6 @@ joined [torch.distributed.pipelining, merge_chunks; counted]. Part of the workin
 whose ends cover 2 (not joined) to 6 (an fp32 copy)."""
 PREFETCHED_UNITS = 2.0
 """Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
-FULLY_SHARDED_EXTRA = 1.0
-"""Bytes per parameter and shard beyond the 16 of ZeRO-3 (padding, casts, gradients on their way): torchtitan's Llama 3 8B on 8 and on
-128 GPUs differs by 17.1 (compiled) to 17.6 (eager) bytes per parameter and shard [torchtitan benchmarks, H100, December 2024]."""
 TRANSFORMERS = ("dense", "moe", "vision_transformer")
 
 THRESHOLDS_IN_FORMULAS = {
@@ -231,9 +228,7 @@ class MemoryModel:
         gradients = max(single, self._unit_gradient * max(layer, root))
         if plan.zero_stage == 2 or plan.pipeline > 1:
             return gradients
-        held = part.dense / plan.tensor + part.routed / (plan.expert * plan.expert_tensor)
-        extra = FULLY_SHARDED_EXTRA * held / (plan.shard_group or plan.data * plan.context)
-        return self.wide * (PREFETCHED_UNITS * layer + root) + gradients + extra
+        return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
 
     def _candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
         """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""

@@ -127,7 +127,7 @@ def test_runtime_overhead_and_a_margin_are_part_of_the_estimate():
     assert 1.0 <= overhead <= 4.0
     tight = asked({
         "model.preset": "mpt-30b", "training.sequence_length": 2048, "training.global_batch": 768, "scale.nodes": 1,
-        "preferences.nodes": ["nvidia-dgx-a100-640gb"], "parallelism.micro_batch": 3, "parallelism.recompute": "full", **SHARDED,
+        "preferences.nodes": ["nvidia-dgx-a100-640gb"], "parallelism.micro_batch": 6, "parallelism.recompute": "full", **SHARDED,
     })  # fmt: skip
     assert tight.fact("headroom_percent") < 10
     assert tight.candidate.choice.memory.verdict == "at_risk"
