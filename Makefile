@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Python 3.13 took away a name that durable-rules 2.0.28 uses; its setup.py overwrites CFLAGS, so the name goes into CPPFLAGS.
 export CPPFLAGS := -DPyEval_CallObject=PyObject_CallObject $(CPPFLAGS)
 
-.PHONY: run test test-all check bench schemas readme clean
+.PHONY: run test test-all check bench schemas screenshots readme clean
 
 run: $(STAMP)
 	@$(BIN)/cluster-wizard $(ARGS)
@@ -29,6 +29,9 @@ bench: $(STAMP)
 
 schemas: $(STAMP)
 	$(BIN)/python -m wizard.schemas
+
+screenshots: $(STAMP)
+	$(BIN)/python docs/make_screenshots.py
 
 readme: $(STAMP)
 	$(BIN)/python docs/readme.py

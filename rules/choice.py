@@ -45,7 +45,7 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     ranked = [_ranked(candidate, context, objective) for candidate in candidates]
     good = [each for each in ranked if each.candidate.choice is not None and not each.candidate.rejections]
     bad = [each for each in ranked if each not in good]
-    good.sort(key=lambda each: (each.apart, *_worth(each, context, objective), each.candidate.id))
+    good.sort(key=lambda each: (each.apart, _over_budget(each.figures, context), *_worth(each, context, objective), each.candidate.id))
     bad.sort(
         key=lambda each: (
             each.candidate.choice is None,
@@ -62,6 +62,12 @@ def _ranked(candidate: Candidate, context: Context, objective: str) -> Ranked:
     figures = figures_of(candidate, context)
     needs_price = objective == "cheapest" or context.answers.given("budget.purchase")
     return Ranked(candidate, figures, needs_price and _money(figures, context) is None)
+
+
+def _over_budget(figures: Figures, context: Context) -> bool:
+    """Return whether the expected price exceeds the budget; only the lowest price makes it a rejection."""
+    budget = context.answers.number("budget.purchase")
+    return budget is not None and figures.purchase_usd is not None and figures.purchase_usd > budget
 
 
 def _late(figures: Figures, context: Context) -> bool:

@@ -57,10 +57,12 @@ def _within_group(candidate: Candidate, context: Context) -> tuple[object, ...]:
 
 
 def _overall(candidate: Candidate, context: Context) -> tuple[object, ...]:
-    """Order over all groups by a first estimate: what has a plan, then by price, then by the power of its GPUs."""
+    """Order over all groups by a first estimate: what has a plan and is within the budget, then the objective, then the GPUs' power."""
     price = unit_price(candidate.node, context.catalog, context.answers)
     watts = candidate.gpu.power.maximum.to("W") if candidate.gpu.power.maximum else 1000.0
     cost = price.expected.to("USD").magnitude * candidate.units if price else float("inf")
     days = candidate.choice.step.expected.to("s").magnitude if candidate.choice else float("inf")
     fastest = context.answers.text("budget.objective") == "fastest"
-    return candidate.choice is None, days if fastest else cost, candidate.gpus * watts, candidate.id
+    budget = context.answers.number("budget.purchase")
+    too_dear = budget is not None and price is not None and cost > budget
+    return candidate.choice is None, too_dear, days if fastest else cost, candidate.gpus * watts, candidate.id

@@ -86,3 +86,13 @@ def test_an_own_server_without_adapters_is_rated_and_wired_alike(catalog):
     facts = found.ranking.chosen.candidate.facts
     assert facts["interconnect"]["network_per_gpu_gbps"] == pytest.approx(12.5)
     assert facts["fabric"]["offered_gbps"] == pytest.approx(12.5, rel=0.25)
+
+
+def test_what_is_expected_to_exceed_the_budget_comes_after_what_is_not(catalog):
+    found = considered(
+        catalog, model__preset="llama-3.1-70b", scale__mode="fixed", scale__nodes=12, budget__purchase="3M USD", budget__objective="fastest"
+    )
+    priced = [each.figures.purchase_usd > 3e6 for each in found.ranking.good if each.figures.purchase_usd is not None]
+    assert True in priced
+    assert False in priced
+    assert priced == sorted(priced)
