@@ -330,14 +330,26 @@ def _device_terms(terms: Terms, plan: Plan) -> Mapping[str, Quantity]:
     return {name: quantity(value / GIB, "GiB") for name, value in values.items() if value > 0}
 
 
+OPTIMIZER_NOTES = {
+    "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
+    "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
+    "muon": "Muon: embeddings and norms, which stay with AdamW, take 4 bytes more per parameter than is counted",
+}
+"""What the count of an optimizer's state leaves out."""
+
+
 def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
-    notes = []
-    if plan.pipeline > 1:
-        notes.append(f"stage {fullest + 1} of {plan.pipeline} is the fullest")
-    if kernel.shape.experts:
-        notes.append("experts are assumed to receive equal shares of tokens; early in training a few receive far more")
-    if plan.offload != "none":
-        notes.append("optimizer state is in host memory")
-    if kernel.shape.kind == "cnn":
-        notes.append("activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end")
-    return tuple(notes)
+    shape, kind = kernel.shape, kernel.workload.kind
+    said = {
+        f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
+        "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
+        "optimizer state is in host memory": plan.offload != "none",
+        "multi-token-prediction layers are not counted": bool(shape.mtp_layers),
+        "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
+        "embedding tables are assumed to spread evenly over the GPUs": shape.kind == "recommendation",
+        "out of scope: reinforcement learning, whose reference and reward models and rollout engines need memory too": kind.startswith(
+            "fine_tuning"
+        ),
+        OPTIMIZER_NOTES.get(kernel.workload.optimizer, ""): kernel.workload.optimizer in OPTIMIZER_NOTES,
+    }
+    return tuple(note for note, holds in said.items() if holds)

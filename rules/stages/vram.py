@@ -261,6 +261,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
 
 def _memory_section(memory: MemoryEstimate, candidate: Candidate) -> dict[str, object]:
     measured = "measured" if capacity_measured(candidate.gpu) else candidate.gpu.memory.capacity.kind.value
+    totals = [sum(_gib(value) for value in stage.values()) for stage in memory.stages]
     section: dict[str, object] = {
         "expected": _shown(memory.expected),
         "low": _shown(memory.low),
@@ -271,7 +272,8 @@ def _memory_section(memory: MemoryEstimate, candidate: Candidate) -> dict[str, o
         "kind": "estimated",
         "largest_term": memory.largest_term,
         "terms": _terms(memory.terms),
-        "stages": _stages(memory),
+        "fullest_stage": totals.index(max(totals)) + 1,
+        "stage_totals": [_gib_shown(total) for total in totals],
         "notes": list(memory.notes),
     }
     if memory.allocated is not None:
@@ -284,10 +286,8 @@ def _terms(terms: Mapping[str, Quantity]) -> dict[str, str]:
     return {name: _shown(value) for name, value in terms.items()}
 
 
-def _stages(memory: MemoryEstimate) -> dict[str, list[str]]:
-    """Return the expected terms stage by stage: by term, one figure for each pipeline stage."""
-    names = dict.fromkeys(name for stage in memory.stages for name in stage)
-    return {name: [_shown(stage[name]) if name in stage else "0 GiB" for stage in memory.stages] for name in names}
+def _gib_shown(gib: float) -> str:
+    return format_quantity(gib, "GiB", SHOWN_DIGITS)
 
 
 def _workload_section(workload: Workload) -> dict[str, object]:

@@ -65,6 +65,27 @@ def test_terms_add_up_to_the_expected_peak():
     assert sum(term.to("GiB").magnitude for term in memory.terms.values()) == pytest.approx(memory.expected.to("GiB").magnitude)
 
 
+def test_stages_are_shown_by_their_totals():
+    """Sixteen stages of Llama 3 405B as published: the first holds most micro-batches, the middle ones a layer more [arXiv:2407.21783]."""
+    raw = {
+        "model.preset": "llama-3.1-405b", "training.sequence_length": 8192, "training.global_batch": 2048, "scale.nodes": 2048,
+        "preferences.nodes": ["nvidia-dgx-h100"], "parallelism.tensor": 8, "parallelism.pipeline": 16, "parallelism.zero_stage": 1,
+        "parallelism.micro_batch": 1, "parallelism.recompute": "none",
+    }  # fmt: skip
+    candidate, context, _, _ = judged(raw)
+    section = vram.describe(candidate, context)["memory"]
+    totals = section["stage_totals"]
+    assert len(totals) == 16
+    assert section["fullest_stage"] in (1, 2)
+    assert totals[section["fullest_stage"] - 1] == section["expected"]
+    assert "stages" not in section
+
+
+def test_what_is_out_of_scope_is_said():
+    candidate, context, _, _ = judged(SITUATIONS["lora"])
+    assert any("reinforcement learning" in note for note in vram.describe(candidate, context)["memory"]["notes"])
+
+
 def test_a_rejection_says_by_how_much():
     """405.9 billion parameters at 16 bytes are 6,048 GiB, 756 on each of 8 GPUs of 79.65 GiB."""
     _, _, fact, result = judged(SITUATIONS["too large"])
