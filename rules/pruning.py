@@ -57,12 +57,12 @@ def _within_group(candidate: Candidate, context: Context) -> tuple[object, ...]:
 
 
 def _overall(candidate: Candidate, context: Context) -> tuple[object, ...]:
-    """Order over all groups by a first estimate: what has a plan and is within the budget, then the objective, then the GPUs' power."""
+    """Order over all groups by a first estimate: what has a plan, what the budget allows, the objective, then the GPUs' power."""
     price = unit_price(candidate.node, context.catalog, context.answers)
     watts = candidate.gpu.power.maximum.to("W") if candidate.gpu.power.maximum else 1000.0
     cost = price.expected.to("USD").magnitude * candidate.units if price else float("inf")
     days = candidate.choice.step.expected.to("s").magnitude if candidate.choice else float("inf")
     fastest = context.answers.text("budget.objective") == "fastest"
     budget = context.answers.number("budget.purchase")
-    too_dear = budget is not None and price is not None and cost > budget
-    return candidate.choice is None, too_dear, days if fastest else cost, candidate.gpus * watts, candidate.id
+    standing = 0 if budget is None else 1 if price is None else 2 if cost > budget else 0
+    return candidate.choice is None, standing, days if fastest else cost, candidate.gpus * watts, candidate.id
