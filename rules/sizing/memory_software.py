@@ -38,8 +38,9 @@ EAGER_LOSS = LossHead(14.0, 12.0, 16.0)
 of the fp32 logits (4 each); 12 where the logits are dropped before, 16 where a 16-bit gradient is there as well (counted)."""
 COMPILED_LOSS = LossHead(12.0, 4.0, 14.0)
 """The same in a program of which parts are compiled: the loss is eager where only the layers are, fused where it is compiled too."""
-UNSPLIT_LOSS = replace(EAGER_LOSS, split=False)
-"""Every tensor-parallel rank gathers all logits: code without a vocabulary-parallel loss."""
+UNSPLIT_LOSS = LossHead(14.0, 12.0, 20.0, split=False)
+"""Every tensor-parallel rank gathers all logits: code without a vocabulary-parallel loss. At most the gathered parts and their joined
+copy (2 each) are there beside the eager loss (counted)."""
 ACCUMULATED_GRADIENT_BYTES = 6.0
 """Bytes per parameter where each gradient is made in 16 bits and added to a buffer in 32 bits beside it (counted)."""
 
