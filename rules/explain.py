@@ -54,9 +54,8 @@ def subjects(considered: Considered | Ground) -> list[Subject]:
     ]
     chain = Conclusions(ground)
     rows += [
-        Subject("value", "summary" if key.startswith("summary.") else stage.value, key, chain.section_text(key))
-        for key, (stage, value) in ground.sections.items()
-        if not isinstance(value, dict)
+        Subject("value", "summary" if key.startswith("summary.") else ground.sections[key][0].value, key, chain.section_text(key))
+        for key in ground.listed
     ]
     order = ["summary", *(stage.value for stage in Stage), "answers"]
     return sorted(rows, key=lambda each: order.index(each.stage))

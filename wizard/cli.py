@@ -22,6 +22,7 @@ FAULT = "a fault of the program"
 COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
+    "explain": ("wizard.commands.explain", "say how something in a design was concluded"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
     "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
     "fabric": ("wizard.commands.fabric", "switches, links, cages and modules of given fabrics"),

@@ -171,7 +171,9 @@ class Conclusions(Chain):
         ranked = ranking.good or ranking.bad
         steps = [answer_step("budget.objective", self.context), self.result("choice.name")]
         for number, each in enumerate(ranked[:SHOWN_CANDIDATES], start=1):
-            figures = ", ".join(f"{name.replace('_', ' ')} {_figure(value)}" for name, value in each.figures.shown().items())
+            figures = ", ".join(
+                f"{words(name)} {show(name, value)}" for name, value in each.figures.shown().items() if isinstance(value, (int, float))
+            )
             text = "its price is unknown; ranked apart" if each.apart else ""
             conflicts = len(each.candidate.rejections)
             text = f"{conflicts} conflict(s)" if conflicts else text
@@ -209,10 +211,6 @@ def row_is_answer(rule: str) -> bool:
     from rules.answer_fields import FIELDS
 
     return any(each.key == rule for each in FIELDS)
-
-
-def _figure(value: object) -> str:
-    return f"{value:,}" if isinstance(value, (int, float)) else str(value)
 
 
 def _numbers_of(ground: Ground) -> list[tuple[str, str]]:

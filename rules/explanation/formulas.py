@@ -50,11 +50,15 @@ def sources_in(name: str) -> str:
     """Return the sources that a formula's docstring names, "" where it names none."""
     text = " ".join((inspect.getdoc(formula_of(name)) or "").split())
     found = re.search(r"Sources?: (.+?)(?:\.(?= [A-Z])|$)", text)
-    return found.group(1).replace("`", "").rstrip(".") if found else ""
+    source = found.group(1).replace("`", "").rstrip(".") if found else ""
+    return "" if source.startswith("see ") else source
 
 
-def formula_step(origin: Origin, shown: Mapping[str, str], numbers: Numbers, value: float | None) -> Step:
-    """Return the formula of an origin; `shown` and `numbers` are its inputs, `value` what came out (None where that is no number)."""
+def formula_step(origin: Origin, shown: Mapping[str, str], numbers: Numbers, value: float | None, *, rounded: bool = False) -> Step:
+    """Return the formula of an origin; `shown` and `numbers` are its inputs, `value` what came out (None where that is no number).
+
+    `rounded` says that the value may be rounded to a tenth.
+    """
     details: dict[str, str] = {}
     text, filled = "", ""
     if origin.formula:
@@ -67,7 +71,7 @@ def formula_step(origin: Origin, shown: Mapping[str, str], numbers: Numbers, val
         found = evaluate(origin.arithmetic, numbers)
         if found is None:
             details["not applied"] = "an input is unknown, or it would divide by nothing"
-        elif value is not None and not agrees(found, value):
+        elif value is not None and not agrees(found, value, rounded=rounded):
             details["not applied"] = f"it would give {found:.6g}; {origin.note or 'another rule set the value'}"
     if origin.note:
         details["note"] = origin.note
@@ -76,15 +80,16 @@ def formula_step(origin: Origin, shown: Mapping[str, str], numbers: Numbers, val
 
 def fill(text: str, shown: Mapping[str, str]) -> str:
     """Return arithmetic with the numbers in place of the names: "79.65 GiB − 61.4 GiB"."""
-    filled = NAME.sub(lambda found: found.group() if found.group() in FUNCTIONS else shown.get(found.group(), found.group()), text)
+    grouped = re.sub(r"\b(\d{7,})\b", lambda found: f"{int(found.group()):,}", text)
     for written, sign in _SIGNS.items():
-        filled = filled.replace(written, sign)
-    return re.sub(r"\b(\d{7,})\b", lambda found: f"{int(found.group()):,}", filled)
+        grouped = grouped.replace(written, sign)
+    filled = NAME.sub(lambda found: found.group() if found.group() in FUNCTIONS else shown.get(found.group(), found.group()), grouped)
+    return re.sub(r"^sum\(([^()]*)\)$", r"\1", filled)
 
 
-def agrees(found: float, value: float) -> bool:
+def agrees(found: float, value: float, *, rounded: bool = False) -> bool:
     """Return whether arithmetic gives the value that was stated, within rounding."""
-    return math.isclose(found, value, rel_tol=AGREES_WITHIN, abs_tol=ROUNDED if abs(value) >= 1.0 else AGREES_WITHIN)
+    return math.isclose(found, value, rel_tol=AGREES_WITHIN, abs_tol=ROUNDED if rounded else 0.0)
 
 
 def evaluate(text: str, numbers: Numbers) -> float | None:

@@ -52,6 +52,17 @@ class Ground:
                     found |= _flat(name, values, module.STAGE)
         return found
 
+    @cached_property
+    def listed(self) -> tuple[str, ...]:
+        """Return the keys that the sections write themselves, without those inside their tables."""
+        design = self.design.document()["design"]
+        keys = [f"summary.{key}" for key in design.get("summary", {})]
+        if self.candidate is not None:
+            for module in all_stages():
+                sections = module.describe(self.candidate, self.context)
+                keys += [f"{name}.{key}" for name, values in sections.items() for key in values]
+        return tuple(keys)
+
     def facts(self, stage: Stage) -> Mapping[str, Scalar]:
         """Return the fact of a stage, with thresholds and flags; empty where the stage did not run."""
         return {} if self.candidate is None else self.candidate.facts.get(stage, {})

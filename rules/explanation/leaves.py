@@ -10,6 +10,7 @@ from catalogs.schema import Fact, Kind, Price, Sourced, Threshold
 from rules.explanation.records import records_of
 from rules.explanation.steps import Step, StepKind
 from rules.own_server import OWN_SERVER_ID
+from rules.sizing.hardware import PEAK_NAMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.answers import Answers
     from rules.candidate import Candidate, Context
+    from rules.sizing.results import BomLine
 
 NOT_STATED = "not stated"
+PRICES = ("price", "server_price")
+"""First words of prices, which are read off the candidate's bill: of all lines, of the servers alone."""
+RATES = ("peak_dense", "sustained")
+"""Tables of rates by precision, of which only those that the training precision may use are shown."""
 MOST_PARTS = 12
 """So many values of a table are shown on one line."""
 
@@ -55,20 +61,24 @@ def has_value(key: str, answers: Answers) -> bool:
 
 def catalog_steps(name: str, candidate: Candidate, context: Context) -> list[Step]:
     """Return the catalog value `name` once for every record that the candidate uses of that kind."""
-    records, path = records_of(name, candidate, context)
     root = name.partition(".")[0]
-    steps = [_record_step(root, path, record, context.catalog) for record in records]
-    return steps or [Step(StepKind.CATALOG, name, value="none", text="this design uses no such record, or the catalog has none")]
+    if root in PRICES:
+        return price_steps(candidate, context, servers_only=root != PRICES[0])
+    records, path = records_of(name, candidate, context)
+    return [_record_step(root, path, record, context) for record in records]
 
 
-def _record_step(root: str, path: str, record: Any, catalog: Catalog) -> Step:
+def _record_step(root: str, path: str, record: Any, context: Context) -> Step:
+    catalog = context.catalog
     if isinstance(record, Price):
-        return _price_step(record, catalog)
+        return _rental_step(record, catalog)
     if isinstance(record, Threshold):
         return threshold_step(record, catalog, path)
     found = value_at(record, path)
     if found is None and isinstance(record, Fact):
         path, found = "values", record.values
+    if path in RATES and isinstance(found, dict):
+        found = {key: rate for key, rate in found.items() if key in PEAK_NAMES[context.workload.precision]}
     label = f"fact.{record.id}" if isinstance(record, Fact) else root
     name = f"{label}.{path.removeprefix('values').lstrip('.')}".rstrip(".")
     value, details = shown(found), {"record": str(record.id)}
@@ -77,11 +87,27 @@ def _record_step(root: str, path: str, record: Any, catalog: Catalog) -> Step:
     return Step(StepKind.CATALOG, name, text, value, details)
 
 
-def _price_step(row: Price, catalog: Catalog) -> Step:
-    low, high = (format_number(float(end), 12) for end in (row.low or 0.0, row.high or 0.0))
-    value = f"{low} {row.unit}" if low == high else f"{low} to {high} {row.unit}"
+def price_steps(candidate: Candidate, context: Context, *, servers_only: bool = False) -> list[Step]:
+    """Return the lines of the bill with the price that each was given, or that none is known."""
+    lines = candidate.cost.bom if candidate.cost else candidate.bom
+    return [_line_step(line, context.catalog) for line in lines if not servers_only or line.item == candidate.node.id]
+
+
+def _line_step(line: BomLine, catalog: Catalog) -> Step:
+    if line.unit_low is None:
+        return Step(StepKind.CATALOG, f"{PRICES[0]}.{line.item}", line.note, f"{line.quantity:,} × {line.name}, price unknown: in no total")
+    ends = (line.unit_low, line.unit_high if line.unit_high is not None else line.unit_low)
+    each, total = (" to ".join(dict.fromkeys(f"{end * number:,.0f}" for end in ends)) for number in (1, line.quantity))
+    ids = tuple(part.strip() for part in line.source.split(","))
+    details = {"source": sources_of(ids, catalog), "date": line.date, "confidence": line.confidence, "note": line.note}
+    value = f"{line.quantity:,} × {each} USD = {total} USD"
+    return Step(StepKind.CATALOG, f"{PRICES[0]}.{line.item}", line.name, value, {key: text for key, text in details.items() if text})
+
+
+def _rental_step(row: Price, catalog: Catalog) -> Step:
+    value = f"{format_number(row.low or 0.0)} to {format_number(row.high or 0.0)} {row.unit}"
     details = {"record": row.id, "source": sources_of(_ids(row.source), catalog), "date": row.date, "confidence": row.confidence}
-    return Step(StepKind.CATALOG, f"price.{row.item}", row.what, value, details | ({"note": row.note} if row.note else {}))
+    return Step(StepKind.CATALOG, f"rental.{row.item}", row.what, value, details)
 
 
 def threshold_step(record: Threshold, catalog: Catalog, path: str = "") -> Step:

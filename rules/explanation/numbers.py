@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import format_number, format_quantity
 from rules.explanation.formulas import Numbers, formula_step
-from rules.explanation.leaves import answer_step, catalog_steps, has_value, mapping_numbers, number_at
-from rules.explanation.results import RESULTS, Result
+from rules.explanation.leaves import PRICES, answer_step, catalog_steps, has_value, mapping_numbers, number_at
+from rules.explanation.results import RESULTS, SIZE, Result, sizing_inputs
 from rules.explanation.steps import Step, StepKind
 from rules.facts import UNITS
 from rules.findings import Stage
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from rules.candidate import Candidate
     from rules.explanation.ground import Ground
 
-GIVEN_SIZES = ("scale.nodes", "scale.gpus")
-SIZING_ONLY = ("scale.deadline", "budget.purchase")
-"""Answers that decide a size only where no size was given."""
+
+LARGE = 10_000
+"""Numbers from here on are shown whole, with separators of thousands."""
 
 
 class Chain:
@@ -32,6 +32,7 @@ class Chain:
     def __init__(self, ground: Ground) -> None:
         self.ground, self.context = ground, ground.context
         self._seen: set[tuple[StepKind, str]] = set()
+        self._same: dict[tuple[Stage, Origin], str] = {}
 
     @property
     def candidate(self) -> Candidate:
@@ -55,9 +56,13 @@ class Chain:
         if not self.first_time(StepKind.FACT, full):
             return Step(StepKind.FACT, full, text, value, repeated=True)
         origin = origins_of(stage).facts[name]
+        first = self._same.setdefault((stage, origin), name)
+        if first != name and origin.formula and not origin.arithmetic:
+            note = Step(StepKind.NOTE, "note", f"comes out of the same formula and inputs as {first}")
+            return Step(StepKind.FACT, full, text, value, steps=(note,))
         raw = self.ground.facts(stage).get(name)
         number = float(raw) if isinstance(raw, (int, float)) and not isinstance(raw, bool) else None
-        return Step(StepKind.FACT, full, text, value, steps=tuple(self.origin(origin, stage, number)))
+        return Step(StepKind.FACT, full, text, value, steps=tuple(self.origin(origin, stage, number, name)))
 
     def result(self, name: str) -> Step:
         """Return a result of sizing with everything that it rests on."""
@@ -66,7 +71,8 @@ class Chain:
         if not self.first_time(StepKind.RESULT, name):
             return Step(StepKind.RESULT, name, found.meaning, value, repeated=True)
         number = _number(found.read(self.candidate, self.context))
-        return Step(StepKind.RESULT, name, found.meaning, value, steps=tuple(self.origin(found.origin, None, number)))
+        origin = found.origin if name != SIZE else replace(found.origin, inputs=sizing_inputs(self.context.answers))
+        return Step(StepKind.RESULT, name, found.meaning, value, steps=tuple(self.origin(origin, None, number)))
 
     def section(self, key: str) -> Step:
         """Return a key of the design's sections: the fact that it shows, or the origin of its own."""
@@ -85,44 +91,49 @@ class Chain:
 
     # ------------------------------------------------------------------------------------------------------------- inputs
 
-    def origin(self, origin: Origin, stage: Stage | None, value: float | None) -> Iterable[Step]:
-        """Yield the formula of an origin, then its inputs."""
+    def origin(self, origin: Origin, stage: Stage | None, value: float | None, name: str = "") -> Iterable[Step]:
+        """Yield the formula of an origin, then its inputs; what says nothing here is left out, unless nothing else is left."""
         if origin.formula or origin.arithmetic:
             shown, numbers = self._written(origin, stage) if origin.arithmetic else ({}, {})
-            yield formula_step(origin, shown, numbers, value)
+            yield formula_step(origin, shown, numbers, value, rounded=name.endswith("_percent"))
         elif origin.note:
             yield Step(StepKind.NOTE, "note", origin.note)
-        for name in origin.inputs:
-            yield from self.input(name, stage)
+        steps = [step for each in origin.inputs for step in self.input(each, stage)]
+        yield from steps or [step for each in origin.inputs for step in self.input(each, stage, silent=False)]
 
-    def input(self, name: str, stage: Stage | None) -> Iterable[Step]:
-        """Yield the steps of one input: one, or one for each record of the catalog that it means."""
+    def input(self, name: str, stage: Stage | None, *, silent: bool = True) -> Iterable[Step]:
+        """Yield the steps of one input: one, or one for each record of the catalog that it means.
+
+        With `silent`, answers that nobody gave and records that the candidate does not have yield nothing.
+        """
         kind = kind_of(name)
         if kind is InputKind.ANSWER:
-            if self._plays_a_part(name):
-                yield answer_step(name, self.context)
+            if not silent or self._says_something(name):
+                step = answer_step(name, self.context)
+                yield step if self.first_time(StepKind.ANSWER, name) else replace(step, repeated=True)
         elif kind is InputKind.CATALOG:
-            new = self.first_time(StepKind.CATALOG, name)
-            for step in catalog_steps(name, self.candidate, self.context):
-                if new and self._is_new(step):
-                    yield step
-                elif not step.name.startswith("price."):
-                    yield replace(step, text="", details={}, repeated=True)
+            yield from self._catalog(name, silent=silent)
         elif kind is InputKind.RESULT:
             yield self.result(name)
         else:
             yield self.fact(*_place(name, stage))
 
-    def _is_new(self, step: Step) -> bool:
-        """Return whether a record's value was not shown yet; one price row serves several origins."""
-        return not step.name.startswith("price.") or self.first_time(StepKind.CATALOG, step.name)
+    def _catalog(self, name: str, *, silent: bool) -> Iterable[Step]:
+        root = name.partition(".")[0]
+        prices = root in PRICES
+        new = self.first_time(StepKind.CATALOG, root if prices else name)
+        steps = catalog_steps(name, self.candidate, self.context)
+        if prices and not new:
+            yield Step(StepKind.CATALOG, root, value=f"{len(steps)} line(s) of the bill", repeated=True)
+            return
+        for step in steps:
+            yield step if new else replace(step, repeated=True)
+        if not steps and not silent:
+            yield Step(StepKind.CATALOG, name, "this design uses no such record, or the catalog has none", "none")
 
-    def _plays_a_part(self, key: str) -> bool:
-        """Return whether an answer says anything here: one without a value and without a stand-in does not, where others did."""
-        answers = self.context.answers
-        if key in SIZING_ONLY and any(answers.given(size) for size in GIVEN_SIZES):
-            return False
-        return has_value(key, answers) or key in self.context.workload.assumed or key.startswith(("facility.", "budget.", "preferences."))
+    def _says_something(self, key: str) -> bool:
+        """Return whether an answer has a value, given or assumed."""
+        return has_value(key, self.context.answers) or key in self.context.workload.assumed
 
     # ------------------------------------------------------------------------------------------------------------ numbers
 
@@ -186,7 +197,7 @@ def _as_text(value: Any) -> str:
     if isinstance(value, Range):
         return f"{_as_text(value.expected)} ({_as_text(value.low)} to {_as_text(value.high)})"
     if isinstance(value, (int, float)):
-        return f"{value:,}" if isinstance(value, int) or (value == int(value) and abs(value) < 1e15) else format_number(value, 6)
+        return f"{value:,.0f}" if value == int(value) or abs(value) >= LARGE else format_number(value, 6)
     if isinstance(value, dict):
         return ", ".join(f"{name.replace('_', ' ')} {_as_text(each)}" for name, each in value.items()) or "none"
     if isinstance(value, (list, tuple)):

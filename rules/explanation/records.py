@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rules.origins import BY_ID
 from rules.sizing.cooling import METHODS
-from rules.sizing.prices import PURCHASE_UNIT, RENTAL_UNIT
+from rules.sizing.prices import RENTAL_UNIT
 from rules.sizing.regions import regional_fact
 from rules.sizing.reliability import failure_rate
 from rules.sizing.software import software_stack
@@ -64,6 +64,17 @@ def _switches(candidate: Candidate, context: Context) -> Records:
     return _known((id_ for network in _networks(candidate) for id_ in network.switches), context.catalog.switches)
 
 
+def _compute_switches(candidate: Candidate, context: Context) -> Records:
+    compute = candidate.fabric.compute if candidate.fabric else None
+    return _known(compute.switches if compute else (), context.catalog.switches)
+
+
+def _front_switches(candidate: Candidate, context: Context) -> Records:
+    design = candidate.fabric
+    networks = [each for each in (design.storage, design.out_of_band) if each is not None] if design else []
+    return _known((id_ for network in networks for id_ in network.switches), context.catalog.switches)
+
+
 def _cables(candidate: Candidate, context: Context) -> Records:
     return _known((id_ for network in _networks(candidate) for id_ in network.cables), context.catalog.cables)
 
@@ -98,19 +109,6 @@ def _preset(candidate: Candidate, context: Context) -> Records:
     return _known((context.answers.text("model.preset") or context.workload.model.name,), context.catalog.models)
 
 
-def _prices(candidate: Candidate, context: Context) -> Records:
-    """Return the price rows that the bill was priced with."""
-    alike = {candidate.node.id: f"server-{candidate.node.gpu_count}x-{candidate.node.gpu}"}
-    lines = [line for line in (candidate.cost.bom if candidate.cost else ()) if line.unit_low is not None]
-    wanted = [((line.item, alike.get(line.item, line.item)), line.unit_low, line.date) for line in lines]
-    return [
-        row
-        for items, low, date in wanted
-        for row in context.catalog.prices
-        if row.item in items and row.unit == PURCHASE_UNIT and (row.low, row.date) == (low, date)
-    ]
-
-
 def _rentals(candidate: Candidate, context: Context) -> Records:
     return [row for row in context.catalog.prices if row.item == candidate.gpu.id and row.unit == RENTAL_UNIT and row.low is not None]
 
@@ -134,6 +132,8 @@ READERS: dict[str, Callable[[Candidate, Context], Records]] = {
     "cpu": _cpus,
     "nic": _nics,
     "switch": _switches,
+    "compute_switch": _compute_switches,
+    "front_switch": _front_switches,
     "cable": _cables,
     "storage": _storage,
     "pdu": _pdus,
@@ -141,10 +141,9 @@ READERS: dict[str, Callable[[Candidate, Context], Records]] = {
     "cooling": _cooling,
     "support": _support,
     "preset": _preset,
-    "price": _prices,
     "rental": _rentals,
     "failures": _failures,
     "carbon": _regional("carbon"),
     "electricity": _regional("electricity", "electricity-default"),
 }
-"""How the records of each kind are found; the kinds are those of `rules.origins.CATALOG_ROOTS`."""
+"""How the records of each kind of `rules.origins.CATALOG_ROOTS` are found; prices are read off the bill."""

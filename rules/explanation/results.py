@@ -14,6 +14,7 @@ from rules.sizing.hardware import hardware_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from rules.answers import Answers
     from rules.candidate import Candidate, Context
     from rules.sizing.hardware import Hardware
 
@@ -54,16 +55,14 @@ def _work(name: str) -> Read:
 
 
 _DESCRIBED = "sizing.workload.describe_workload"
-_SIZED = (
-    "scale.mode",
-    "scale.nodes",
-    "scale.gpus",
-    "scale.deadline",
-    "budget.purchase",
-    "work.units_total",
-    "work.flops_per_unit",
-    "machine.sustained",
-)
+SIZE = "size.units"
+"""The result whose inputs depend on how the size was asked for."""
+_SIZED_BY = {
+    "fixed": ("scale.nodes", "scale.gpus"),
+    "budget": ("budget.purchase", "money:server_price_usd"),
+    "deadline": ("scale.deadline", "work.units_total", "work.flops_per_unit", "machine.sustained"),
+}
+"""By the answer `scale.mode`, what decides the size."""
 _MODEL = tuple(
     f"model.{name}"
     for name in (
@@ -103,7 +102,9 @@ _RATE = computed("sizing.hardware.hardware_of", "gpu.peak_dense", "gpu.sustained
 RESULTS: dict[str, Result] = {
     "size.how": Result("how the size was found", lambda candidate, _: candidate.sized_by, taken("scale.mode")),
     "size.units": Result(
-        "servers or racks that are bought", lambda candidate, _: candidate.units, computed("proposals.propose", *_SIZED, "node.gpu_count")
+        "servers or racks that are bought",
+        lambda candidate, _: candidate.units,
+        computed("proposals.propose", "scale.mode", "size.how", "node.gpu_count"),
     ),
     "size.nodes": Result("scale-out nodes", lambda candidate, _: candidate.nodes, arithmetic("size.units * node.trays")),
     "size.gpus": Result("GPUs that train", lambda candidate, _: candidate.gpus, arithmetic("size.units * node.gpu_count")),
@@ -273,6 +274,13 @@ RESULTS: dict[str, Result] = {
     ),
 }
 """By name, `root.name`; the roots are those of `rules.origins.RESULT_ROOTS`."""
+
+
+def sizing_inputs(answers: Answers) -> tuple[str, ...]:
+    """Return the inputs of the size: what was asked for, and no others."""
+    given = answers.given("scale.nodes") or answers.given("scale.gpus")
+    mode = "fixed" if given else answers.text("scale.mode")
+    return ("scale.mode", "size.how", *_SIZED_BY[mode], "node.gpu_count")
 
 
 def _is_size(value: object) -> bool:

@@ -25,7 +25,7 @@ _CHOICE = computed(
     "half_rate_longer_percent",
     "domains_spanned",
     "nic.protocols",
-    "switch.protocol",
+    "compute_switch.protocol",
     *_ALLOWED,
 )
 _COUNT = computed(
@@ -35,8 +35,8 @@ _COUNT = computed(
     "nic_speed_gbps",
     "technology",
     "preferences.oversubscription",
-    "switch.ports",
-    "switch.port_speed",
+    "compute_switch.ports",
+    "compute_switch.port_speed",
 )
 _TRAFFIC = f"{_F}.traffic.traffic_of"
 _AT_RATE = f"{_F}.traffic.StepAtRate"
@@ -45,7 +45,7 @@ _FRONT = computed(
     "nodes",
     "gpus",
     "front_gbps",
-    "switch.ports",
+    "front_switch.ports",
     "switches",
     "fact.superpod-h100-best.gpu_read",
     "fact.management-nodes.basepod",
@@ -67,7 +67,7 @@ ORIGINS: dict[str, Origin] = {
         "other_name other_switches",
         computed(f"{_F}.compute.choose_compute", "technology", "nodes", "nics_per_node", "nic.protocols", *_ALLOWED),
     ),
-    "switch_name": computed(f"{_F}.switching.switch_options", "technology", "nic_speed_gbps", "switch.name", *_ALLOWED),
+    "switch_name": computed(f"{_F}.switching.switch_options", "technology", "nic_speed_gbps", "compute_switch.name", *_ALLOWED),
     **for_each("switches leaf spine core tiers planes layout layout_words switch_words link_gbps", _COUNT),
     **for_each("free_leaf_ports unit_nodes manager_links oversubscription", _COUNT),
     "nics_per_node": _ADAPTER,
@@ -103,8 +103,10 @@ ORIGINS: dict[str, Origin] = {
     "oversubscription_asked": taken("preferences.oversubscription"),
     "spine_loss_percent": arithmetic("100 / spine", note="0 without spines"),
     "leaf_loss_percent": taken("planes", "layout", "nics_per_node", note="a leaf's share of the planes and rails"),
-    "two_tier_nodes": computed(f"{_F}.counts.two_tier_nodes", "nics_per_node", "layout", "preferences.oversubscription", "switch.ports"),
-    "managers_missing": computed(f"{_F}.compute.choose_compute", "technology", "tiers", "free_leaf_ports", "switch.manager_port"),
+    "two_tier_nodes": computed(
+        f"{_F}.counts.two_tier_nodes", "nics_per_node", "layout", "preferences.oversubscription", "compute_switch.ports"
+    ),
+    "managers_missing": computed(f"{_F}.compute.choose_compute", "technology", "tiers", "free_leaf_ports", "compute_switch.manager_port"),
     "nodes_with_managers": arithmetic("max(1, nodes - 1)"),
     "domains_spanned": computed(f"{_F}.compute.domains_spanned", "plan", "node.scale_up_domain"),
     "expert_domains": taken("plan", "node.scale_up_domain"),
@@ -130,7 +132,8 @@ ORIGINS: dict[str, Origin] = {
 }
 
 _CABLES = computed(f"{_F}.cabling.cable_network", "switch_words", "nodes", "power:nodes_per_rack", "cable.name", "cable.reach")
-_POWER = computed(_DESIGN, "switches", "switch.power_typical", "switch.power_maximum", "cable.power_per_end")
+_POWER = computed(_DESIGN, "switches", "compute_switch.power_typical", "compute_switch.power_maximum", "cable.power_per_end")
+_FRONT_POWER = computed(_DESIGN, "front_switches", "front_switch.power_typical", "front_switch.power_maximum", "cable.power_per_end")
 
 SECTIONS: dict[str, str | Origin] = {
     "fabric.compute.technology": "technology_name",
@@ -156,9 +159,11 @@ SECTIONS: dict[str, str | Origin] = {
     "fabric.storage.network": "has_front_end",
     "fabric.storage.cables": _CABLES,
     "fabric.storage.modules": _CABLES,
-    "fabric.storage.power_typical": _POWER,
-    "fabric.storage.power_maximum": _POWER,
+    "fabric.storage.power_typical": _FRONT_POWER,
+    "fabric.storage.power_maximum": _FRONT_POWER,
     "fabric.storage": _FRONT,
     "fabric.management.network": "has_front_end",
+    "fabric.management.power_typical": _FRONT_POWER,
+    "fabric.management.power_maximum": _FRONT_POWER,
     "fabric.management": "managed_switches",
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rules.origins import Origin, arithmetic, computed, for_each, taken
 
-_QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "price.low", "price.high")
-_PURCHASE = computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price.high", "price_known")
+_QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "server_price.low")
+_PURCHASE = computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price_known")
 _ENERGY = computed("sizing.cost.cost_of", "power:node_power_typical_kw", "power:energy_per_year", "electricity_usd_per_kwh")
 _ELECTRICITY = computed("sizing.power.electricity_price", "budget.electricity_price", "facility.region", "electricity.values")
 _OLDEST = computed("sizing.prices.newest_month", "price.date")
@@ -26,7 +26,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_budget budget_usd", taken("budget.purchase")),
     **for_each("price_known server_confidence server_price_note server_price_usd server_price_date server_covers_network", _QUOTE),
     **for_each("purchase_low_usd purchase_usd purchase_high_usd", _PURCHASE),
-    "price_over_h200": computed("sizing.prices.quote_of", "server_price_usd", "node.gpu_count", "price.low"),
+    "price_over_h200": computed("sizing.prices.quote_of", "server_price_usd", "node.gpu_count"),
     **for_each("price_age_months oldest_price has_dated_price", _OLDEST),
     **for_each("has_missing missing_count missing", _MISSING),
     "left_out": Origin(note="no sourced figure of these is in the catalog, or it depends on the person's contracts"),
@@ -35,7 +35,12 @@ ORIGINS: dict[str, Origin] = {
     "electricity_given": taken("budget.electricity_price"),
     **for_each("electricity_usd_per_kwh electricity_range", _ELECTRICITY),
     "energy_per_gpu_hour": computed("sizing.cost.energy_per_gpu_hour_kwh", "power:energy_per_year", "gpu_count"),
-    "ownership_usd": arithmetic("purchase_usd + energy_year_usd * ownership_years", "price_known", formula="sizing.cost.cost_of"),
+    "ownership_usd": arithmetic(
+        "purchase_usd + energy_year_usd * ownership_years",
+        "price_known",
+        formula="sizing.cost.cost_of",
+        note="0 where no price of the servers is known",
+    ),
     "per_gpu_hour_usd": arithmetic("ownership_usd / (ownership_years * 8766 * gpu_count)", formula="sizing.cost.cost_of"),
     "per_gpu_hour": taken("per_gpu_hour_usd"),
     "per_million": computed("sizing.cost.cost_of", "per_gpu_hour_usd", "gpu_count", "step.rate", "reliability:goodput_percent"),

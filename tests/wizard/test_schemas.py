@@ -70,7 +70,7 @@ class TestTheSchemas:
             "rules-show",
             "rules-test",
         }
-        outputs |= {"estimate", "fabric", "params"}
+        outputs |= {"estimate", "explain", "fabric", "params"}
         assert set(COMMANDS) <= {name.partition("-")[0] for name in outputs}
         assert outputs <= set(schemas.names())
 

@@ -1,0 +1,102 @@
+"""`cluster-wizard explain DESIGN.toml [WHAT]`: how something was concluded, down to answers and catalog values."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Mapping
+
+    from catalogs import Catalog
+    from rules.explain import Explanation, Subject
+    from wizard.files import Loaded
+
+WIDTH = 100
+KIND_WIDTH, NAME_WIDTH = 11, 32
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("design", metavar="DESIGN.toml", help="a design, or a file of answers")
+    parser.add_argument(
+        "what", nargs="?", metavar="WHAT", help="a decision, a rule, a key of the design, a fact or an answer; without it, the list of them"
+    )
+    add_catalog_option(parser)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """List what can be explained, or explain one thing; returns 2 where nothing has that name."""
+    from rules.advisor import consider
+    from rules.explain import NothingToExplainError, explain, ground_of, subjects
+    from wizard.files import load
+
+    loaded = load(options.design)
+    catalog = open_catalog(options.catalog)
+    ground = ground_of(consider(loaded.answers, catalog))
+    stale = _stale(loaded, catalog, ground.design.document())
+    if options.what is None:
+        _list(subjects(ground), ground.design.name, stale, as_json=options.json)
+        return GOOD
+    try:
+        explanation = explain(ground, options.what)
+    except NothingToExplainError as error:
+        narrate(f"cluster-wizard: {options.design}: {error}; without a name, 'explain' lists what there is")
+        return WRONG
+    _print(explanation, stale, as_json=options.json)
+    return GOOD
+
+
+_SAVED_UNDER = {"catalog_hash": "catalog", "rules_hash": "rules and formulas", "tool_version": "tool"}
+"""Keys of the meta table whose change means that a design may come out otherwise, in words."""
+
+
+def _stale(loaded: Loaded, catalog: Catalog, now: Mapping[str, Any]) -> list[str]:
+    """Return what differs from when a design was saved: catalog, rules or tool, and whether its choice is another now."""
+    from wizard.versions import meta_of
+
+    if loaded.document is None:
+        return []
+    meta = meta_of("", catalog)
+    changed = [words for key, words in _SAVED_UNDER.items() if loaded.meta.get(key) != meta[key]]
+    if not changed:
+        return []
+    notes = [f"the file was saved under other {', '.join(changed)}; it was derived again and is explained as it comes out now"]
+    before, after = (each.get("design", {}).get("summary", {}) for each in (loaded.document, now))
+    if isinstance(before, dict) and before.get("name") != after.get("name"):
+        notes.append(f"the file has {before.get('name', 'no candidate')}; now it is {after.get('name', 'no candidate')}")
+    return notes
+
+
+def _list(rows: list[Subject], name: str, notes: list[str], *, as_json: bool) -> None:
+    """Print what can be explained, stage by stage."""
+    if as_json:
+        print_json({"candidate": name, "notes": notes, "subjects": [vars(each) for each in rows]})
+        return
+    for note in notes:
+        narrate(f"note: {note}")
+    width = min(max((len(each.what) for each in rows), default=0), NAME_WIDTH) + 2
+    for stage in dict.fromkeys(each.stage for each in rows):
+        print(f"\n{stage}" if stage != rows[0].stage else stage)
+        for each in (row for row in rows if row.stage == stage):
+            head = f"  {each.kind:<{KIND_WIDTH}}{each.what:<{width}}"
+            print(head + textwrap.shorten(each.value, max(20, WIDTH - len(head)), placeholder=" …"))
+    narrate(f"{len(rows)} conclusions and values of {name or 'no candidate'}; every fact that an explanation names can be explained too")
+
+
+def _print(explanation: Explanation, notes: list[str], *, as_json: bool) -> None:
+    """Print one explanation as JSON or as an indented tree."""
+    if as_json:
+        document = explanation.document()
+        print_json(document | {"notes": [*notes, *document["notes"]]})
+        return
+    from rules.explanation.text import lines_of
+
+    for note in notes:
+        narrate(f"note: {note}")
+    for line in lines_of(explanation, WIDTH):
+        print(line)
