@@ -64,6 +64,8 @@ ATTENTION_BACKWARD_FLOPS = 2.5
 """Five products backward against two forward in fused attention, one of them recomputed [Dao 2023, arXiv:2307.08691 §3]."""
 UNFUSED_SCORE_BYTES = 13.0
 """Bytes per score that unfused attention moves forward: write and read scores, softmax, dropout with its mask, in 16 bit (counted)."""
+EAGER_SCORE_BYTES = 28.0
+"""The same with one operator per step: scale, mask, cast to 32 bit, softmax, cast back, dropout (counted)."""
 UNFUSED_BACKWARD = 2.0
 
 CAST_BYTES = {"fp8": 4.0, "fp8_block": 4.0, "fp4": 6.0, "nvfp4": 6.0}
@@ -88,7 +90,7 @@ LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 
 
 class LayerTime(NamedTuple):
-    """Seconds of one layer: products, attention and bytes, forward and backward; `attention_bytes` is what selective recompute repeats."""
+    """Seconds of one layer: products, attention and bytes, forward and backward; `wait`: for the host, in both passes together."""
 
     products: float
     products_backward: float
@@ -96,16 +98,18 @@ class LayerTime(NamedTuple):
     attention_backward: float
     elementwise: float
     elementwise_backward: float
+    wait: float = 0.0
 
     @property
     def forward(self) -> float:
         """Return the seconds of the forward pass."""
-        return self.products + self.attention + self.elementwise
+        return self.products + self.attention + self.elementwise + self.wait / (1.0 + BACKWARD_PASSES)
 
     @property
     def backward(self) -> float:
         """Return the seconds of the backward pass."""
-        return self.products_backward + self.attention_backward + self.elementwise_backward
+        waited = self.wait * BACKWARD_PASSES / (1.0 + BACKWARD_PASSES)
+        return self.products_backward + self.attention_backward + self.elementwise_backward + waited
 
 
 @dataclass(frozen=True)
@@ -166,15 +170,9 @@ class Arithmetic:
         return self._paced_by_host(made) if moe else made
 
     def _paced_by_host(self, made: LayerTime) -> LayerTime:
-        """Return a layer of experts that takes at least as long as its host needs to launch it; the wait counts as element-wise time."""
-        wait = EXPERT_LAYER_HOST_S * (0.0 if self.hardware.superchip else 1.0) - made.forward - made.backward
-        if wait <= 0:
-            return made
-        passes = 1.0 + ELEMENTWISE_BACKWARD
-        return made._replace(
-            elementwise=made.elementwise + wait / passes,
-            elementwise_backward=made.elementwise_backward + wait * ELEMENTWISE_BACKWARD / passes,
-        )
+        """Return a layer of experts that takes at least as long as its host needs to launch it."""
+        least = 0.0 if self.hardware.superchip else EXPERT_LAYER_HOST_S
+        return made._replace(wait=max(0.0, least - made.forward - made.backward))
 
     def head(self, tokens: float, tensor: int) -> tuple[float, float]:
         """Return (forward, backward) seconds of the output head and the loss."""
@@ -220,7 +218,7 @@ class Arithmetic:
         heads = shape.attention_heads / tensor
         if self.techniques.attention == UNFUSED:
             products = 2.0 * tokens * self.sequence * heads * width / self.trained_rate("bf16")
-            moved = self.streamed(UNFUSED_SCORE_BYTES * heads * tokens * self.sequence)
+            moved = self.streamed((EAGER_SCORE_BYTES if self.techniques.eager else UNFUSED_SCORE_BYTES) * heads * tokens * self.sequence)
             return products + moved, UNFUSED_BACKWARD * (products + moved)
         seen = self._seen_keys()
         flops = 2.0 * tokens * seen * heads * width

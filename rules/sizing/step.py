@@ -131,7 +131,7 @@ class StepModel:
                 parts.append((weight, made))
         products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
         attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
-        elementwise = sum(weight * (made.elementwise + made.elementwise_backward) for weight, made in parts)
+        elementwise = sum(weight * (made.elementwise + made.elementwise_backward + made.wait) for weight, made in parts)
         forward = sum(weight * made.forward for weight, made in parts)
         cheap = sum(weight * self._repeated(made) for weight, made in parts)
         head = sum(self.arithmetic.head(tokens, plan.tensor)) * (1 + self.shape.mtp_layers)

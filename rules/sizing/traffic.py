@@ -44,7 +44,7 @@ def layer_traffic(
             visible = exposure.tensor if who.domains == 1 else 1.0 / exposure.in_training
             tensor = pairs * 2 * gather_seconds(hardware, who, size) * visible
         else:
-            tensor = pairs * all_reduce_seconds(hardware, who, size)
+            tensor = pairs * all_reduce_seconds(hardware, who, size) * max(1.0, exposure.tensor)
     if moe_share and plan.expert > 1:
         who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
         once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * _routed_width(shape), shape.experts_per_token)

@@ -14,7 +14,7 @@ from rules.sizing.step import StepModel, estimate_step, is_transformer, step_mod
 from wizard.imports.run_machines import Machines
 from wizard.imports.run_memory import variants
 from wizard.imports.run_models import Unanswerable
-from wizard.imports.run_recompute import partial
+from wizard.imports.run_recompute import offloads, partial
 from wizard.imports.run_table import RunCase, interpret
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def _seconds(case: RunCase, plan: Plan, model: StepModel, kernel: MemoryModel) -
     if not chosen or "recompute" not in case.open or plan.recompute != "full" or case.hardware is None:
         return whole
     lighter, share = partial(plan, kernel, case.hardware.memory_bytes)
+    if offloads(plan, case.hardware):
+        share = 0.0
     return share * whole + (1 - share) * model.time(lighter).total
 
 
@@ -176,7 +178,7 @@ def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str
         whole = step.expected.to("s").magnitude
         seconds = _seconds(case, plan, step_model(workload, hardware, techniques=case.techniques), kernel)
         if seconds < whole:
-            notes.append(f"whole layers are recomputed as far as memory asks for it: {1 - seconds / whole:.0%} faster than all of them")
+            notes.append(f"layers are recomputed, or kept on the host, only as far as memory asks for it: {1 - seconds / whole:.0%} faster")
             step = _scaled(step, seconds / whole)
     tokens = workload.unit == "token"
     if not tokens:

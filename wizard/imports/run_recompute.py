@@ -10,8 +10,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from rules.sizing.hardware import Hardware
     from rules.sizing.memory import MemoryModel
     from rules.sizing.results import Plan
+
+
+def offloads(plan: Plan, hardware: Hardware) -> bool:
+    """Return whether activations can go to the host's memory instead of being recomputed.
+
+    Superchips copy them at hundreds of GB/s beside the arithmetic; Megatron Core offloads only without pipeline parallelism
+    [Megatron Bridge, CPU offloading; Llama 3 70B on GB200 with FSDP].
+    """
+    return hardware.superchip and plan.pipeline == 1
 
 
 def partial(plan: Plan, kernel: MemoryModel, capacity: float) -> tuple[Plan, float]:

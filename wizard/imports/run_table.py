@@ -32,11 +32,12 @@ if TYPE_CHECKING:
 PRECISIONS = {
     "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32",
     "fp8": "fp8", "amp_fp8": "fp8", "fp8-cs": "fp8", "fp8-ds": "fp8", "fp8-delayed": "fp8", "fp8-current": "fp8",
-    "fp8-tensorwise": "fp8", "fp8-rowwise": "fp8", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8",
+    "fp8-tensorwise": "fp8", "fp8-rowwise": "bf16", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8",
     "nvfp4": "nvfp4", "fp4": "nvfp4",
 }  # fmt: skip
 """Precisions and FP8 recipes as tables print them, by the one whose rate and bytes they have: scaling by blocks costs what MXFP8 does
-[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]."""
+[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]. Scaling by rows keeps BF16 weights and in PyTorch gains nothing over BF16
+on H100: 3,708 and 3,915 against 4,378 and 4,809 tokens/s [torchtitan asynchronous tensor parallelism]."""
 OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "fused_adam": "adamw", "decoupled_adamw": "adamw"}
 KNOWN_OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
