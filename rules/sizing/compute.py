@@ -43,7 +43,7 @@ TILE_ROWS = 128
 """Rows of a matrix-product tile; an expert's rows are padded to it [CUTLASS default tiles of 128 × 128 and 128 × 256]."""
 BACKWARD_PASSES = 2.0
 """Gradients of inputs and of weights: twice the forward products [Korthikanti 2022 §5]."""
-EAGER_GATED = 3.4
+EAGER_GATED = 2.8
 """How many times more bytes eager code moves than fused kernels in layers of Llama's kind: root-mean-square norm, rotary embedding and
 gated activation each take several passes. torch.compile takes 23.6 of 174 µs per token off Llama 3 8B [torchtitan, H100 table 1].
 Layer norm and GELU are one kernel each in any case."""

@@ -21,7 +21,8 @@ class Techniques(NamedTuple):
     """The techniques of a training code.
 
     `eager`: norms, rotary embeddings and activations are operators of their own. `overlapped`: collectives of tensor and expert
-    parallelism run beside the arithmetic where the hardware's code can. `late_gradients`: gradients are reduced after the backward pass.
+    parallelism run beside the arithmetic where the hardware's code can. `asynchronous`: those of tensor parallelism do so in part, as in
+    PyTorch. `late_gradients`: gradients are reduced after the backward pass.
     `waiting_shards`: parameters that are gathered layer by layer are in part waited for (PyTorch FSDP). `reduced_bytes`: per gradient
     that fully sharded ranks exchange. `every_other_product`: selective recomputation repeats every other matrix product. `launch_s`:
     fixed cost of a small kernel in seconds.
@@ -30,6 +31,7 @@ class Techniques(NamedTuple):
     attention: str = FUSED
     eager: bool = False
     overlapped: bool = True
+    asynchronous: bool = False
     late_gradients: bool = False
     waiting_shards: bool = False
     reduced_bytes: float = 2.0

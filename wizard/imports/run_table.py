@@ -36,8 +36,8 @@ PRECISIONS = {
     "nvfp4": "nvfp4", "fp4": "nvfp4",
 }  # fmt: skip
 """Precisions and FP8 recipes as tables print them, by the one whose rate and bytes they have: scaling by blocks costs what MXFP8 does
-[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]. Scaling by rows keeps BF16 weights and in PyTorch gains nothing over BF16
-on H100: 3,708 and 3,915 against 4,378 and 4,809 tokens/s [torchtitan asynchronous tensor parallelism]."""
+[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]. Scaling by rows keeps BF16 weights, and
+in PyTorch gains nothing over BF16 on H100: 3,708 and 3,915 against 4,378 and 4,809 tokens/s [torchtitan, asynchronous TP]."""
 OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "fused_adam": "adamw", "decoupled_adamw": "adamw"}
 KNOWN_OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 UNFUSED_ARCHITECTURES = ("Volta", "Ampere")

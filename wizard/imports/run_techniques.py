@@ -24,7 +24,8 @@ def techniques_of(row: RunRow, unfused: bool) -> Techniques:
     return TUNED._replace(
         attention=attention,
         eager=(bool(kernel) and "rms" not in kernel) or compiled is False,
-        overlapped=not row.count("layers_override") and (bool(row.values.get("async_tp")) or not torch),
+        overlapped=not row.count("layers_override") and not torch,
+        asynchronous=bool(row.values.get("async_tp")),
         waiting_shards=torch,
         reduced_bytes=4.0 if mode == "DEFAULT" or compiled is not None else 2.0,
         launch_s=EAGER_LAUNCH_S if row.count("layers_override") else LAUNCH_S,

@@ -1,0 +1,89 @@
+"""Arithmetic of one layer against published measurements of kernels."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.sizing.compute import Arithmetic
+from rules.sizing.hardware import hardware_of
+from rules.sizing.results import ModelShape
+from rules.sizing.techniques import FLASH_1, FLASH_2, TUNED
+
+CATALOG = load_catalog()
+B200_PEAK, H100_PEAK, A100_PEAK = 2250e12, 989e12, 312e12
+
+
+def arithmetic(node: str, sequence: int = 4096, *, heads: int = 64, causal: bool = True, **techniques) -> Arithmetic:
+    record = CATALOG.nodes[node]
+    hardware = hardware_of(record, CATALOG.gpus[record.gpu], CATALOG)
+    shape = ModelShape(
+        "layer",
+        "dense",
+        layers=1,
+        hidden_size=128 * heads,
+        ffn_size=512 * heads,
+        attention_heads=heads,
+        key_value_heads=heads,
+        head_dim=128,
+    )
+    return Arithmetic(shape, hardware, "bf16", sequence, causal, TUNED._replace(**techniques))
+
+
+@pytest.mark.parametrize(
+    ("experts", "rows", "columns", "inner", "share"),
+    [
+        # means of the measured forward, input-gradient and weight-gradient products
+        (256, 128, 4096, 7168, 0.190),
+        (128, 256, 4096, 7168, 0.274),
+        (64, 512, 4096, 7168, 0.350),
+        (32, 1024, 4096, 7168, 0.413),
+        (20, 1232, 3072, 5120, 0.408),
+        (40, 2460, 3072, 5120, 0.452),
+    ],
+)
+def test_grouped_products_of_experts(experts, rows, columns, inner, share):
+    """Share of the BF16 peak that grouped products reach on B200 by tokens per expert [SimuMax configs/system/b200_bf16_ceperm.json]."""
+    seconds = arithmetic("nvidia-dgx-b200").product(rows, columns, inner, True, experts)
+    assert 2 * experts * rows * columns * inner / seconds / B200_PEAK == pytest.approx(share, rel=0.15)
+
+
+@pytest.mark.parametrize(
+    ("sequence", "node", "techniques", "measured"),
+    [
+        (1024, "nvidia-dgx-h100", FLASH_2, 350e12),
+        (16_384, "nvidia-dgx-h100", FLASH_2, 370e12),
+        (16_384, "nvidia-dgx-h100", "fused", 648e12),
+    ],
+)
+def test_attention_by_generation_of_its_kernels(sequence, node, techniques, measured):
+    """Forward, head size 128, no mask, 16,384 tokens in all: FlashAttention-2 and -3 on H100 [arXiv:2407.08608 figure 5]."""
+    layer = arithmetic(node, sequence, heads=16, causal=False, attention=techniques).layer(16_384, 1, False)
+    assert 4 * 16_384 * sequence * 16 * 128 / layer.attention == pytest.approx(measured, rel=0.12)
+
+
+def test_the_first_flash_attention_is_half_as_fast():
+    """[arXiv:2307.08691 abstract]; MPT 1.3B at 65,536 tokens on A100 computes attention at about 105 TFLOP/s [LLM-Foundry tables]."""
+    first = arithmetic("nvidia-dgx-a100-640gb", 65_536, heads=16, attention=FLASH_1).layer(65_536, 1, False)
+    rate = 3.5 * 2 * 65_536 * 65_536 * 16 * 128 / (first.attention + first.attention_backward)
+    assert rate == pytest.approx(105e12, rel=0.15)
+
+
+def test_attention_of_b200_at_long_sequences():
+    """0.50 of peak forward, 0.41 backward at 131,072 tokens [SimuMax, as above, counted without the masked half]; within 15 %."""
+    layer = arithmetic("nvidia-dgx-b200", 131_072, heads=8).layer(131_072, 1, False)
+    flops = 2 * 131_072**2 * 8 * 128
+    assert flops / layer.attention / B200_PEAK == pytest.approx(0.50, rel=0.15)
+    assert 2.5 * flops / layer.attention_backward / B200_PEAK == pytest.approx(0.41, rel=0.15)
+
+
+def test_a_layer_of_few_tokens_waits_for_the_host_of_an_eight_gpu_server():
+    """48 layers of Qwen3 30B A3B take 0.43 s for 4,096 tokens on B200 with x86 hosts [Megatron Bridge 25.11 and 26.02]."""
+    qwen = ModelShape(
+        "qwen3-30b-a3b", "moe", layers=48, hidden_size=2048, attention_heads=32, key_value_heads=4, head_dim=128, experts=128,
+        experts_per_token=8, expert_ffn_size=768, attention="gqa", vocabulary_size=151_936,
+    )  # fmt: skip
+    record = CATALOG.nodes["nvidia-dgx-b200"]
+    made = Arithmetic(qwen, hardware_of(record, CATALOG.gpus[record.gpu], CATALOG), "mxfp8", 4096).layer(4096, 1, True, 8)
+    assert 48 * (made.forward + made.backward) == pytest.approx(0.43, rel=0.15)
+    assert made.wait > made.products
