@@ -76,7 +76,7 @@ def explain(considered: Considered | Ground, what: str) -> Explanation:
         What the advisor weighed (`rules.advisor.consider`), or the ground that was made of it.
     what
         The name of a decision, the id of a rule, a key of the design ("power.total"), a fact ("headroom_gib", or with its stage
-        "vram.headroom_gib"), or the key of an answer.
+        "vram:headroom_gib"; a dot will do where no key of the design has that name), or the key of an answer.
 
     Raises
     ------
@@ -137,12 +137,12 @@ def _facts_named(name: str, ground: Ground) -> list[tuple[Stage, str]]:
 def _notes(name: str, ground: Ground) -> tuple[str, ...]:
     """Return what must be known to read an explanation: conflicts, feedback that was taken, failures, other facts of that name."""
     design = ground.design
-    notes = [] if design.fits else ["this is the nearest candidate: it has conflicts"]
+    notes = [] if design.fits or ground.candidate is None else ["this is the nearest candidate: it has conflicts"]
     notes += [f"feedback, {each.edge}: {each.because}" for each in design.reentries]
     notes += list(design.failures)
     stages = [stage.value for stage in Stage if name in facts_of(stage) and name in ground.facts(stage)]
     if len(stages) > 1:
         notes.append(
-            f"stages {', '.join(stages)} state a fact of that name; this is that of {stages[0]}; write {stages[1]}.{name} for another"
+            f"stages {', '.join(stages)} state a fact of that name; this is that of {stages[0]}; write {stages[1]}:{name} for another"
         )
     return tuple(notes)

@@ -126,7 +126,7 @@ class Conclusions(Chain):
             wanted = right is (comparison.operator == "==")
             return f"{left}" + ("" if self._raw(comparison.left, stage) is wanted else f", {'yes' if wanted else 'no'} is needed")
         if isinstance(right, Scaled):
-            other = self._said(right.field, stage)
+            other = self._said(right.field, stage, like=comparison.left)
             if right.factor == 1.0:
                 return f"{left} {sign} {other}"
             raw = self._raw(right.field, stage)
@@ -138,10 +138,10 @@ class Conclusions(Chain):
     def _raw(self, name: str, stage: Stage) -> Scalar | None:
         return self.ground.facts(stage).get(name)
 
-    def _said(self, name: str, stage: Stage) -> str:
-        """Return a field as words with its value."""
+    def _said(self, name: str, stage: Stage, like: str = "") -> str:
+        """Return a field as words with its value; a threshold's is in the unit of `like`, the field that it is compared with."""
         raw = self._raw(name, stage)
-        value = "unknown" if raw is None else show(name, raw)
+        value = "unknown" if raw is None else show(like if like and name in self._limits else name, raw)
         if name in self._limits:
             id_, key = self._limits[name]
             return f"{value} ({'.'.join(part for part in (id_, key) if part)})"

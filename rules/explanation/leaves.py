@@ -114,8 +114,11 @@ def threshold_step(record: Threshold, catalog: Catalog, path: str = "") -> Step:
     """Return a threshold: what it says, its number or the one at `path`, its source, and where others disagree."""
     found = value_at(record, path) if path else record.value
     value = shown(found if found is not None else record.values)
-    unit = record.unit if value != NOT_STATED and not any(letter.isalpha() for letter in value) else ""
+    alone = not path and record.value is not None
+    unit = record.unit if alone and not any(letter.isalpha() for letter in value) else ""
     details = {"source": sources_of((record.source,), catalog), "strength": record.strength}
+    if record.unit and not alone:
+        details["unit"] = f"{record.unit}, unless the name says another"
     dissent = [*record.dissents_from, *(each.id for each in catalog.thresholds if record.id in each.dissents_from)]
     if dissent:
         details["others say"] = "; ".join(f"{id_}: {catalog.thresholds[id_].conclusion}" for id_ in dissent if id_ in catalog.thresholds)
