@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number
+from rules.choice import size_follows_limits
 from rules.design import Alternative, Assumption, Design, Rejected
-from rules.findings import Finding, Kind, Stage, Strength
+from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
@@ -44,12 +45,12 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         figures=chosen.figures,
         sections=sections,
         bom=tuple(candidate.cost.bom if candidate.cost else candidate.bom),
-        findings=(_chosen_because(ranking, context), *candidate.findings),
+        findings=(_chosen_because(ranking), *_open_budget(ranking, context), *candidate.findings),
         assumptions=assumptions(context, candidate),
         alternatives=tuple(_alternatives(ranking)),
         rejected=tuple(_ordered([*_rejections(ranking), *rejected])),
         reentries=tuple(source.reentries),
-        notices=tuple(_notices(candidate)),
+        notices=tuple(_notices(candidate, context)),
         failures=tuple(source.failures),
     )
 
@@ -84,23 +85,48 @@ def _split(reason: str) -> tuple[str, str]:
     return (value, because) if separator else ("", reason)
 
 
-def _chosen_because(ranking: Ranking, context: Context) -> Finding:
+def _chosen_because(ranking: Ranking) -> Finding:
     """Return the first justification: why this candidate and not the next one."""
-    best, objective = ranking.chosen, context.answers.text("budget.objective")
+    best = ranking.chosen
     assert best is not None
-    if not ranking.good:
+    others = (*ranking.good, *ranking.unproven)
+    if not others:
         because = f"no candidate meets every answer; this one comes nearest, with {len(best.candidate.rejections)} conflict(s)"
-    elif len(ranking.good) == 1:
+    elif not ranking.good:
+        because = f"no candidate is known to keep the budget; of {len(others)} whose price is open it is the first by {best.measure}"
+    elif len(others) == 1:
         because = "it is the only candidate that meets every answer"
     else:
-        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by '{objective}'; "
-        because += _next(best, ranking.good[1])
+        because = f"of {len(ranking.good)} candidates that meet every answer it is the first by {best.measure}"
+    if len(others) > 1:
+        because += f"; {_next(best, others[1])}"
     numbers = {name: format_number(float(value)) for name, value in best.figures.shown().items() if isinstance(value, (int, float))}
     shown = f"{best.candidate.units:,} × {best.candidate.node.name}"
+    because = f"{because}; sized as {best.candidate.sized_by}."
     return Finding(
-        "choice.objective", Stage.MONEY, Kind.DECISION, Strength.STRONG, f"{because}; sized as {best.candidate.sized_by}.", ("G4.1",),
-        numbers=numbers, decision="design.chosen", value=shown,
-    )  # fmt: skip
+        "choice.objective",
+        Stage.MONEY,
+        Kind.DECISION,
+        Strength.STRONG,
+        because,
+        ("G4.1",),
+        numbers=numbers,
+        decision="design.chosen",
+        value=shown,
+    )
+
+
+def _open_budget(ranking: Ranking, context: Context) -> list[Finding]:
+    """Return the conflict that stands where only candidates of unknown price are left beside a budget."""
+    if ranking.good or not ranking.unproven or ranking.chosen is None:
+        return []
+    budget, chosen = context.answers.text("budget.purchase"), ranking.chosen.candidate
+    because = (
+        f"The budget of {budget} cannot be held against a price that nobody has named: no price is known for {chosen.node.name}, "
+        f"nor for any other candidate that meets the rest."
+    )
+    remedy = Remedy("own_server.price", "", "get a quote, put it into a price file of your own and design again")
+    return [Finding("choice.budget_unproven", Stage.MONEY, Kind.REJECT, Strength.STRONG, because, ("G7.5",), remedies=(remedy,))]
 
 
 def _next(best: Ranked, other: Ranked) -> str:
@@ -122,7 +148,8 @@ def _against(best: Ranked, other: Ranked) -> str:
 def _alternatives(ranking: Ranking) -> list[Alternative]:
     best = ranking.chosen
     rows = []
-    for number, each in enumerate(ranking.good[1 : MOST_ALTERNATIVES + 1], start=2):
+    others = [*ranking.good, *ranking.unproven]
+    for number, each in enumerate(others[1 : MOST_ALTERNATIVES + 1], start=2):
         assert best is not None
         because = _against(best, each)
         rows.append(
@@ -142,7 +169,7 @@ def _alternatives(ranking: Ranking) -> list[Alternative]:
 def _rejections(ranking: Ranking) -> list[Rejected]:
     """Return the rejected candidates with the first rule that rejected each; the nearest is the design itself when nothing fits."""
     rows = []
-    for each in ranking.bad[0 if ranking.good else 1 :]:
+    for each in ranking.bad[0 if ranking.good or ranking.unproven else 1 :]:
         candidate = each.candidate
         if candidate.rejections:
             first = candidate.rejections[0]
@@ -166,9 +193,14 @@ def _nothing_allowed(rejected: Sequence[Rejected]) -> Finding:
     return Finding("proposals.nothing_allowed", Stage.VRAM, Kind.REJECT, Strength.HARD, because, ("G4.1",), remedies=())
 
 
-def _notices(candidate: Candidate) -> list[str]:
+def _notices(candidate: Candidate, context: Context) -> list[str]:
     """Return what must stand at the top: unverified values and unknown prices that the design rests on."""
     rows = []
+    if not size_follows_limits(context):
+        rows.append(
+            "nothing bounds how fast it may be: give a budget, a power limit or a number of nodes; until then it is sized by the deadline "
+            "and ranked by cost"
+        )
     if not (candidate.gpu.verified and candidate.node.verified):
         rows.append("this design rests on catalog values that were not read at their source")
     if candidate.cost and candidate.cost.missing:

@@ -19,49 +19,89 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A candidate with its figures; `apart` where its price is unknown although the objective needs it."""
+    """A candidate with its figures and the measure that it is ranked by; `apart` where its price is unknown although that matters."""
 
     candidate: Candidate
     figures: Figures
+    measure: str
+    worth: float
     apart: bool
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """Those that meet every answer, best first; and those that do not, nearest first."""
+    """Those that meet every answer, best first; those of unknown price beside a budget; those that do not, nearest first."""
 
     good: tuple[Ranked, ...]
+    unproven: tuple[Ranked, ...]
     bad: tuple[Ranked, ...]
 
     @property
     def chosen(self) -> Ranked | None:
-        """Return the best that fits, else the nearest."""
-        return self.good[0] if self.good else self.bad[0] if self.bad else None
+        """Return the best that fits, else the best whose price is open, else the nearest."""
+        return next(iter((*self.good, *self.unproven, *self.bad)), None)
 
 
 def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
-    """Return the candidates in rank order. Unknown prices come after known ones; they are never dropped."""
-    objective = context.answers.text("budget.objective")
-    ranked = [_ranked(candidate, context, objective) for candidate in candidates]
-    good = [each for each in ranked if each.candidate.choice is not None and not each.candidate.rejections]
-    bad = [each for each in ranked if each not in good]
-    good.sort(key=lambda each: (each.apart, _over_budget(each.figures, context), *_worth(each, context, objective), each.candidate.id))
-    bad.sort(
-        key=lambda each: (
-            each.candidate.choice is None,
-            each.apart,
-            len(each.candidate.rejections),
-            *_worth(each, context, objective),
-            each.candidate.id,
-        )
-    )
-    return Ranking(tuple(good), tuple(bad))
+    """Return the candidates in rank order. Unknown prices come after known ones; they are never first beside them and never dropped.
+
+    Beside a budget an unknown price proves nothing: such a candidate meets the answers only once a quote says so.
+    """
+    ranked = [_ranked(candidate, context) for candidate in candidates]
+    allowed = [each for each in ranked if each.candidate.choice is not None and not each.candidate.rejections]
+    bad = [each for each in ranked if each not in allowed]
+    budget = context.answers.given("budget.purchase")
+    order = {id(each): _order(each, context) for each in ranked}
+    allowed.sort(key=lambda each: order[id(each)])
+    bad.sort(key=lambda each: (each.candidate.choice is None, each.apart, len(each.candidate.rejections), *order[id(each)]))
+    good = [each for each in allowed if not (budget and each.apart)]
+    return Ranking(tuple(good), tuple(each for each in allowed if budget and each.apart), tuple(bad))
 
 
-def _ranked(candidate: Candidate, context: Context, objective: str) -> Ranked:
+def _ranked(candidate: Candidate, context: Context) -> Ranked:
     figures = figures_of(candidate, context)
-    needs_price = objective == "cheapest" or context.answers.given("budget.purchase")
-    return Ranked(candidate, figures, needs_price and _money(figures, context) is None)
+    objective = context.answers.text("budget.objective")
+    measure, worth = _measure(figures, context, objective)
+    needs_price = objective == "cheapest" or context.answers.given("budget.purchase") or not size_follows_limits(context)
+    return Ranked(candidate, figures, measure, worth, needs_price and figures.purchase_usd is None)
+
+
+def size_follows_limits(context: Context) -> bool:
+    """Return whether "fastest" has a meaning: the size is fixed or bought by a budget, or money or power bound it from above."""
+    answers = context.answers
+    if answers.text("budget.objective") != "fastest" or not sized_by_deadline(context):
+        return True
+    return answers.given("budget.purchase") or answers.given("facility.total_power")
+
+
+def sized_by_deadline(context: Context) -> bool:
+    """Return whether the deadline decides the size."""
+    answers = context.answers
+    return answers.text("scale.mode") == "deadline" and not (answers.given("scale.nodes") or answers.given("scale.gpus"))
+
+
+def _measure(figures: Figures, context: Context, objective: str) -> tuple[str, float]:
+    """Return what the candidates are compared by, and its value, smaller is better; infinite where it is unknown."""
+    infinite = float("inf")
+    days = figures.days if figures.days is not None else figures.step_s if figures.step_s is not None else infinite
+    energy = (figures.it_power_kw or infinite) * days
+    if objective == "best_per_kw":
+        return "power times time of the run", energy
+    if objective == "fastest" and size_follows_limits(context):
+        return "time of the run", days
+    money = figures.ownership_usd if sized_by_deadline(context) else figures.usd_per_million_units
+    if money is None:
+        return "power times time of the run, since its price is unknown", energy
+    return ("cost of owning it" if sized_by_deadline(context) else "cost of the work"), money
+
+
+def _order(each: Ranked, context: Context) -> tuple[object, ...]:
+    """Return the sort key: unknown prices last, what exceeds deadline or budget later, the measure, then the guidance (G4) breaks ties."""
+    figures, candidate = each.figures, each.candidate
+    warnings = sum(found.kind is Kind.WARNING and found.strength is not Strength.ADVICE for found in candidate.findings)
+    headroom = (figures.memory_gib or 0.0) / (figures.memory_capacity_gib or 1.0)
+    worth = float(f"{each.worth:.3g}") if each.worth != float("inf") else each.worth
+    return each.apart, _late(figures, context), _over_budget(figures, context), worth, warnings, headroom, candidate.id
 
 
 def _over_budget(figures: Figures, context: Context) -> bool:
@@ -71,27 +111,9 @@ def _over_budget(figures: Figures, context: Context) -> bool:
 
 
 def _late(figures: Figures, context: Context) -> bool:
-    """Return whether the run takes longer than the deadline, given or assumed."""
-    days = context.answers.number("scale.deadline")
+    """Return whether the run takes longer than the deadline that the person gave."""
+    days = context.answers.number("scale.deadline") if context.answers.given("scale.deadline") else None
     return figures.days is not None and days is not None and figures.days > days
-
-
-def _money(figures: Figures, context: Context) -> float | None:
-    """Return what "cheapest" compares: the cost of owning the cluster, or of the work where a fixed size takes too long for that."""
-    return figures.usd_per_million_units if _late(figures, context) else figures.ownership_usd
-
-
-def _worth(each: Ranked, context: Context, objective: str) -> tuple[float, ...]:
-    """Return the sort key, smaller is better: the objective, then the tie-breakers in the order of the guidance (G4)."""
-    figures, infinite = each.figures, float("inf")
-    days = figures.days if figures.days is not None else figures.step_s if figures.step_s is not None else infinite
-    money = _money(figures, context)
-    power = figures.it_power_kw or infinite
-    first = {"cheapest": money if money is not None else power, "fastest": days, "best_per_kw": power * days}[objective]
-    late = _late(figures, context) and objective == "cheapest"
-    warnings = sum(found.kind is Kind.WARNING and found.strength is not Strength.ADVICE for found in each.candidate.findings)
-    headroom = (figures.memory_gib or 0.0) / (figures.memory_capacity_gib or 1.0)
-    return (float(late), float(f"{first:.3g}") if first != infinite else infinite, float(warnings), headroom)
 
 
 def figures_of(candidate: Candidate, context: Context) -> Figures:

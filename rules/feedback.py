@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from rules.choice import sized_by_deadline
 from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
@@ -61,7 +62,7 @@ def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidat
 def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
     """What the budget buys cannot be powered: take as many as the power limit carries."""
     limit = context.answers.number("facility.total_power")
-    if context.answers.text("scale.mode") != "budget" or limit is None or candidate.facility is None:
+    if not _size_is_what_limits_allow(context) or limit is None or candidate.facility is None:
         return None
     needed = candidate.facility.total_power.to("kW").magnitude
     return _shrunk(candidate, context, needed / limit, f"{needed:,.0f} kW exceed the {limit:,.0f} kW that the datacenter gives")
@@ -71,12 +72,19 @@ def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, 
     """The whole bill exceeds the budget that the size was taken from: buy fewer."""
     budget = context.answers.number("budget.purchase")
     cost = candidate.cost.purchase if candidate.cost else None
-    if context.answers.text("scale.mode") != "budget" or budget is None or cost is None:
+    if not _size_is_what_limits_allow(context) or budget is None or cost is None:
         return None
     needed = cost.expected.to("USD").magnitude
     return _shrunk(
         candidate, context, needed / budget, f"with network and storage the bill is {needed:,.0f} USD, over the {budget:,.0f} USD"
     )
+
+
+def _size_is_what_limits_allow(context: Context) -> bool:
+    """Return whether the size was taken as large as budget or power allow, so that exceeding them means to take fewer."""
+    answers = context.answers
+    fastest = answers.text("budget.objective") == "fastest" and sized_by_deadline(context)
+    return fastest or answers.text("scale.mode") == "budget"
 
 
 def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> tuple[Candidate, str] | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import magnitude
 from catalogs.schema import Status
 from rules.candidate import Candidate, Context
 from rules.design import Rejected
@@ -18,6 +19,7 @@ from rules.own_server import OWN_SERVER_ID, own_server
 from rules.sizing.cost import unit_price
 from rules.sizing.hardware import hardware_of
 from rules.sizing.plans import search_plans, step_seconds
+from rules.sizing.power import node_draw
 from rules.sizing.reliability import goodput_at
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ LARGEST_CLUSTER_GPUS = 1_048_576
 """The largest cluster that is sized: eight times the largest published one (Oracle, 131,072 GPUs)."""
 MOST_DOUBLINGS = 6
 """A size 64 times the one that the full sustained rate would need is past any scaling; the search for a size ends there."""
+FASTEST_OF = 8
+"""How many of the largest sizes within the limits are compared; a batch may suit a smaller one better."""
 MOST_IDLE = 0.75
 """A plan uses at least this share of the GPUs that are bought."""
 OVERSHOOT = 1.15
@@ -113,6 +117,10 @@ def _at_its_size(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaus
         return candidate_of(node, gpu, units, context, "the size that was asked for", exhaustive=exhaustive)
     if mode == "budget":
         return _by_budget(node, gpu, context, exhaustive=exhaustive)
+    if context.answers.text("budget.objective") == "fastest":
+        limit = _units_within_limits(node, gpu, context)
+        if limit is not None:
+            return _by_limits(node, gpu, limit, context, exhaustive=exhaustive)
     return _by_deadline(node, gpu, context, known, exhaustive=exhaustive)
 
 
@@ -241,6 +249,35 @@ def _least_units(hardware: Hardware, node: Node, context: Context) -> int:
     if work <= 0 or rate <= 0 or days <= 0:
         return 1
     return max(1, math.ceil(work / rate / (days * SECONDS_PER_DAY)))
+
+
+def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
+    """Return how many units budget and power allow by a first estimate, None where neither bounds them."""
+    answers, bounds = context.answers, []
+    budget, power = answers.number("budget.purchase"), answers.number("facility.total_power")
+    price = unit_price(node, context.catalog, answers) if budget is not None else None
+    if budget is not None and price is not None:
+        bounds.append(budget / magnitude(price.expected, "USD"))
+    draw = node_draw(node, gpu, context.catalog, answers) if power is not None else None
+    if power is not None and draw is not None:
+        bounds.append(power / (magnitude(draw.maximum, "kW") * (answers.number("facility.pue") or 1.0)))
+    return int(min(bounds)) if bounds else None
+
+
+def _by_limits(node: Node, gpu: Gpu, limit: int, context: Context, *, exhaustive: bool) -> Candidate | str:
+    """Return the fastest size within the limits, of the largest few on the ladder."""
+    if limit < 1:
+        return "not even one is within the budget and the power that are there"
+    sizes = ladder(min(limit, max(1, LARGEST_CLUSTER_GPUS // node.gpu_count)))[-FASTEST_OF:]
+    hardware = _hardware(node, gpu, context)
+
+    def seconds(units: int) -> float:
+        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
+
+    best = min(sizes, key=lambda units: (seconds(units), units))
+    if seconds(best) == math.inf:
+        return f"no plan fits up to {limit:,} units, which is what budget and power allow"
+    return candidate_of(node, gpu, best, context, "the fastest size within budget and power", exhaustive=exhaustive)
 
 
 def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalogs import load_catalog
-from rules.advisor import consider
+from rules.advisor import advise, consider
 from rules.answers import Answers
 from rules.proposals import ladder
 
@@ -97,3 +97,40 @@ def test_what_is_expected_to_exceed_the_budget_comes_after_what_is_not(catalog):
     over = [each.figures.purchase_usd > 4e6 for each in found.ranking.good if each.figures.purchase_usd is not None]
     assert set(over) == {False, True}
     assert over == sorted(over)
+
+
+BASE = {
+    "model__preset": "llama-3.1-70b", "training__tokens": "1T", "training__global_batch": 1024, "training__sequence_length": 8192,
+    "scale__deadline": "60 days",
+}  # fmt: skip
+
+
+def test_fastest_takes_what_the_budget_allows(catalog):
+    """Fastest within 20M USD is no rounding of the deadline: it is faster than the cheapest design and spends most of the budget."""
+    cheapest = considered(catalog, **BASE).ranking.chosen.figures
+    fastest = considered(catalog, **BASE, budget__objective="fastest", budget__purchase="20M USD").ranking.chosen.figures
+    assert fastest.days < 0.6 * cheapest.days
+    assert cheapest.purchase_usd < fastest.purchase_usd <= 20e6
+
+
+def test_fastest_without_a_limit_is_ranked_by_cost_and_says_so(catalog):
+    answers = Answers.of({key.replace("__", "."): value for key, value in {**BASE, "budget__objective": "fastest"}.items()})
+    design = advise(answers, catalog, strict=True)
+    assert any("nothing bounds how fast" in notice for notice in design.notices)
+    assert design.figures.gpus == considered(catalog, **BASE).ranking.chosen.figures.gpus
+
+
+def test_an_unknown_price_proves_no_budget(catalog):
+    """No GPU server costs five hundred dollars; one without a known price does not meet that budget."""
+    answers = Answers.of({key.replace("__", "."): value for key, value in {**BASE, "budget__purchase": "500 USD"}.items()})
+    design = advise(answers, catalog, strict=True)
+    assert not design.fits
+    assert design.conflicts
+
+
+def test_a_fixed_size_is_ranked_by_the_cost_of_the_work(catalog):
+    """A thousand cheap cards that take a year are not the cheapest way to train."""
+    ranking = considered(catalog, model__preset="llama-3.1-70b", training__tokens="1T", scale__gpus=1024).ranking
+    costs = [each.figures.usd_per_million_units for each in ranking.good if not each.apart]
+    assert len(costs) > 3
+    assert costs[0] == min(costs)
