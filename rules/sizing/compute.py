@@ -35,7 +35,7 @@ SCANNED_BYTES = 160.0
 """Bytes per channel and token that a state-space mixer costs forward beyond its projections, as if memory bound: convolution, scan by
 chunks with its states, gated norm. Read off Nemotron 3 Nano on GB200, 7.7 of 30 µs per token [Megatron Bridge 26.04 to 26.06];
 checked on Nemotron 3 Super."""
-EXPERT_LAYER_HOST_S = 8e-3
+EXPERT_LAYER_HOST_S = 9e-3
 """Time in which a host launches a layer of experts forward and backward, hundreds of kernels whose sizes it first has to read back: 48
 layers of Qwen3 30B A3B take 0.43 s on B200 for 4,096 tokens, and 0.60 s for 16,384 [Megatron Bridge 25.11, 26.02, 26.04]. Grace hosts
 feed two GPUs each and run whole-iteration graphs: no such floor shows in their tables."""
@@ -77,12 +77,13 @@ TRAINING_SHARE = {"bf16": 0.86, "fp16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8":
 """What is left of a benchmark's matrix rate in training, by the units used: clocks fall under hours of load and collectives take
 multiprocessors. Read off vendor-tuned runs whose communication is small: A100 [Korthikanti 2022 table 5] and H100 BF16 and FP8
 [dgxc-benchmarking Llama 3.1 8B and 70B], GB200 MXFP8 and NVFP4 [Megatron Bridge performance summary]."""
-TRAINING_SHARE_BY_ARCHITECTURE = {("Blackwell Ultra", "fp8"): 1.1, ("Blackwell Ultra", "fp4"): 1.2}
+TRAINING_SHARE_BY_ARCHITECTURE = {("Blackwell Ultra", "fp8"): 1.18, ("Blackwell Ultra", "fp4"): 1.2}
 """Where training beats the benchmark, whose products include an inference engine's quantisation: GB300 trains Llama 3.1 405B at 2,646
 model TFLOP/s in FP8 against 2,873 of the benchmark [Megatron Bridge performance summary; aiconfigurator]."""
-TRAINING_SHARE_BY_GPU = {("nvidia-b200-sxm", "bf16"): 0.73}
+TRAINING_SHARE_BY_GPU = {("nvidia-b200-sxm", "bf16"): 0.73, ("nvidia-gb200", "fp8_block"): 0.86}
 """B200 at 1,000 W: large BF16 products of training reach 0.45 to 0.53 of 2,250 TFLOP/s, 0.49 in the median, against the benchmark's 0.67
-[SimuMax configs/system/b200_bf16_ceperm.json, 8-GPU server]."""
+[SimuMax configs/system/b200_bf16_ceperm.json, 8-GPU server]. GB200 trains Llama 3 8B in MXFP8 as fast as B200 (29,860 and 29,450
+tokens/s), although the benchmark gives it 8 % more [Megatron Bridge performance summary 25.09 and 25.11]."""
 THROTTLED_ATTENTION = {"nvidia-b200-sxm": 0.8}
 """Attention on the same B200: 0.44 of peak forward and 0.36 backward at 4,096 tokens and 64 heads, 0.50 and 0.41 at 131,072, against 0.56,
 0.42, 0.68 and 0.57 by the formula [as above; its factors count scores without the causal half]."""

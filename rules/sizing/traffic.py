@@ -34,14 +34,18 @@ class LayerTraffic(NamedTuple):
 def layer_traffic(
     shape: ModelShape, hardware: Hardware, exposure: Exposure, plan: Plan, tokens: float, moe_share: float, attention: float
 ) -> LayerTraffic:
-    """Return what one layer's communication adds. `tokens` per micro-batch and context rank; `attention` in seconds hides a ring."""
+    """Return what one layer's communication adds. `tokens` per micro-batch and context rank; `attention` in seconds hides a ring.
+
+    Tensor-parallel collectives are overlapped by splitting the products of dense layers, not of layers with experts
+    [Megatron Core, --tp-comm-overlap].
+    """
     tensor = expert = context = 0.0
     if plan.tensor > 1:
         size = BYTES_16 * tokens * shape.hidden_size
         who = group(plan.tensor, 1, hardware.domain)
         pairs = TENSOR_COLLECTIVES - 2 * moe_share * (0 if shape.shared_expert_ffn_size else 1)
         if plan.sequence_parallel:
-            visible = exposure.tensor if who.domains == 1 else 1.0 / exposure.in_training
+            visible = exposure.tensor if who.domains == 1 and not shape.experts else max(exposure.tensor, 1.0 / exposure.in_training)
             tensor = pairs * 2 * gather_seconds(hardware, who, size) * visible
         else:
             tensor = pairs * all_reduce_seconds(hardware, who, size) * max(1.0, exposure.tensor)
