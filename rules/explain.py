@@ -98,7 +98,7 @@ def names(ground: Ground) -> list[str]:
     found = [name for each in ground.design.findings for name in (each.decision, each.rule) if name]
     found += [*ground.sections, *ground.rules]
     found += [name for stage in Stage if ground.facts(stage) for fact in facts_of(stage) for name in (fact, f"{stage.value}.{fact}")]
-    return list(dict.fromkeys([*found, *(each.key for each in FIELDS)]))
+    return list(dict.fromkeys([*found, *(each.key for each in FIELDS), *ground.context.workload.assumed]))
 
 
 def _chains(name: str, ground: Ground) -> list[Step]:
@@ -110,11 +110,11 @@ def _chains(name: str, ground: Ground) -> list[Step]:
     if name in ground.rules and ground.candidate is not None:
         return [chain.rule(ground.rules[name], None)]
     if name in ground.sections:
-        return [chain.section(name)]
+        return [chain.section(name)] if ground.candidate is not None else [_finding(each, chain) for each in ground.design.conflicts]
     facts = _facts_named(name, ground)
     if facts:
         return [chain.fact(stage, plain) for stage, plain in facts]
-    if any(each.key == name for each in FIELDS):
+    if name in ground.context.workload.assumed or any(each.key == name for each in FIELDS):
         return [answer_step(name, ground.context)]
     return []
 

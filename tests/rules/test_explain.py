@@ -285,8 +285,28 @@ class TestNumbers:
         ground = ground_of(consider(Answers.of({**SMALL, "preferences.vendors": ["AMD"]}), catalog))
         steps = chain_of(ground, "proposals.nothing_allowed")
         assert {step.name for step in steps if step.kind is StepKind.ANSWER} == {"preferences.nodes", "preferences.vendors"}
+        assert [row.what for row in subjects(ground) if row.stage == "summary"] == ["proposals.nothing_allowed", "summary.fits"]
+        assert explain(ground, "summary.fits").chains[0].name == "proposals.nothing_allowed"
         with pytest.raises(NothingToExplainError):
             explain(ground, "power.total")
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {"scale.mode": "budget"},
+        {"model.parameters": "30e9", "parallelism.tensor": 8, "scale.nodes": 16},
+        {"workload.kind": "vision", "model.preset": "resnet50", "scale.nodes": 2},
+        {"scale.nodes": 1, "model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-h100"]},
+    ],
+    ids=["no candidate", "a shape that is assumed", "images", "no plan"],
+)
+def test_whatever_is_listed_can_be_asked_for(catalog, answers):
+    ground = ground_of(consider(Answers.of(answers), catalog))
+    for row in subjects(ground):
+        assert lines_of(explain(ground, row.what)), row.what
+    for rule in ground.rules if ground.candidate is not None else ():
+        assert explain(ground, rule).chains
 
 
 class TestNames:
