@@ -139,6 +139,34 @@ def test_ratio_is_that_of_the_wired_links():
     assert count(nodes=8, down_to_up=1).oversubscription == 1.0
 
 
+@pytest.mark.parametrize(
+    ("table", "leaf", "most_spines", "node_leaf", "most_links"),
+    [
+        # 8 × GB200 NVL72: 144 trays of four adapters; 12 leaves of 48 nodes, where whole units would have 8 spines and 768 links
+        ({"nodes": 144, "nics_per_node": 4, "switch_ports": 128}, 12, 6, 576, 600),
+        # 64 nodes of eight on 144 ports: a leaf with 64 nodes needs 64 uplinks, not 72
+        ({"nodes": 64, "switch_ports": 144, "port_speed_gbps": 800}, 8, 4, 512, 512),
+        # 16 × GB200 NVL72: ten spines have the ports; whole units would take 16
+        ({"nodes": 288, "nics_per_node": 4, "switch_ports": 128}, 20, 10, 1152, 1200),
+    ],
+)
+def test_wired_for_its_nodes_a_fabric_has_no_uplinks_for_empty_ports(table, leaf, most_spines, node_leaf, most_links):
+    counts = count(**table, wired_for="nodes")
+    assert (counts.leaf, counts.links["node_leaf"]) == (leaf, node_leaf)
+    assert counts.spine <= most_spines
+    assert node_leaf <= counts.links["leaf_spine"] <= most_links
+    assert counts.oversubscription == 1.0
+    assert any("wired for the nodes there are" in note for note in counts.notes)
+
+
+@pytest.mark.parametrize(("nodes", "manager"), [(31, 4), (63, 4), (127, 4), (32, 0), (64, 0), (256, 0)])
+def test_full_units_are_the_same_however_they_are_wired(nodes, manager):
+    """The sizes of NVIDIA's SuperPODs fill their units, with the ports of the managers."""
+    table = {"nodes": nodes, "manager_ports": manager}
+    whole, used = count(**table), count(**table, wired_for="nodes")
+    assert (used.leaf, used.spine, used.links) == (whole.leaf, whole.spine, whole.links)
+
+
 # ----------------------------------------------------------------------------------------------------------------- input
 
 
@@ -156,6 +184,7 @@ def test_ratio_is_that_of_the_wired_links():
         ({"down_to_up": -1}, "down_to_up"),
         ({"layout": "ring"}, "layout: expected one of rail, rail_only, tree, single, pair"),
         ({"planes": 0}, "planes"),
+        ({"wired_for": "racks"}, "wired_for: expected one of units, nodes"),
         ({"nic_per_node": 8}, "did you mean 'nics_per_node'"),
         ({"switch_ports": None}, "switch_ports: expected a whole number from 2"),
     ],
@@ -178,6 +207,7 @@ SPECS = st.builds(
     planes=st.sampled_from([1, 1, 2, 4]),
     down_to_up=st.sampled_from([1, 1, 1, 1.5, 2, 3, 5, 0.8]),
     manager_ports=st.sampled_from([0, 0, 4]),
+    wired_for=st.sampled_from(["units", "nodes"]),
 )
 
 

@@ -118,6 +118,7 @@ def _spec(candidate: Candidate, context: Context, adapters: Adapters, planes: in
         uplink_speed_gbps=option.uplink_gbps,
         planes=planes,
         down_to_up=context.answers.number("preferences.oversubscription") or 1.0,
+        wired_for="nodes",
     )
     return replace(spec, layout=_layout(candidate, spec))
 

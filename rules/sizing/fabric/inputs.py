@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 LAYOUTS = ("rail", "rail_only", "tree", "single", "pair")
+WIRED_FOR = ("units", "nodes")
 _LARGEST_COUNT = 10_000_000
 _LARGEST_RADIX = 4096
 """Twice the ports of the largest director (2,048); 512 are the most of a single chip's box."""
@@ -42,6 +43,8 @@ class FabricInput:
     A switch has `switch_ports` logical ports of `port_speed_gbps` (after breakout); its uplinks run at `uplink_speed_gbps` and
     share the switch's bandwidth. `planes` are independent copies of the fabric, over which an adapter's speed is divided.
     `down_to_up` is downlink to uplink bandwidth of a leaf (1 is non-blocking, 3 is 3:1). `manager_ports` are links of fabric managers.
+    Two tiers are `wired_for` whole "units", as in the published designs, whose leaves have their uplinks although some downlinks are
+    empty; or for the "nodes" that there are, spread evenly over the units, with the uplinks that the ratio asks for.
     """
 
     nodes: int
@@ -54,6 +57,7 @@ class FabricInput:
     planes: int = 1
     down_to_up: float = 1.0
     manager_ports: int = 0
+    wired_for: str = "units"
 
     @classmethod
     def of(cls, table: Mapping[str, object]) -> FabricInput:
@@ -72,6 +76,9 @@ class FabricInput:
         layout = table.get("layout", "rail")
         if layout not in LAYOUTS:
             raise FabricInputError(f"layout: expected one of {', '.join(LAYOUTS)}, got {layout!r}")
+        wired_for = table.get("wired_for", "units")
+        if wired_for not in WIRED_FOR:
+            raise FabricInputError(f"wired_for: expected one of {', '.join(WIRED_FOR)}, got {wired_for!r}")
         return cls(
             nodes=_count(table, "nodes", None, 1, _LARGEST_COUNT),
             nics_per_node=_count(table, "nics_per_node", None, 1, 1024),
@@ -83,6 +90,7 @@ class FabricInput:
             planes=planes,
             down_to_up=_number(table, "down_to_up", 1.0),
             manager_ports=_count(table, "manager_ports", 0, 0, _LARGEST_COUNT),
+            wired_for=str(wired_for),
         )
 
     @property

@@ -5,6 +5,7 @@ uplinks' speed. The rules that reproduce the published tables:
 
 - two tiers while L ≤ k, because every spine must reach every leaf;
 - S is the smallest divisor of u with S·k ≥ L·u, so that each leaf stripes evenly over all spines;
+- published designs wire a leaf for its whole unit; wired for its nodes alone, u is the least that the ratio and an even split allow;
 - three tiers are pods: in a pod each rail has as many leaves as its s spines serve with half of their ports; spine number j of
   every rail and pod goes to core group j. An even split needs a divisor of k/2 as the number of links per spine-core pair.
 
@@ -171,8 +172,13 @@ def _two_tiers(spec: FabricInput, split: LeafSplit, leaves: int, needed_down: in
     """Return (down, up, spines) of a leaf with the fewest spines.
 
     At 1:1 the split is half and half, as in the published designs, so that a unit can be filled up later. At another ratio a
-    leaf may leave ports dark where that makes the uplinks divide by fewer spines.
+    leaf may leave ports dark where that makes the uplinks divide by fewer spines. Wired for the nodes there are, a leaf has as many
+    downlinks as the evenly spread nodes need and may have any number of uplinks that the ratio allows: fewest spines, then links.
     """
+    if spec.wired_for == "nodes":
+        ups = range(max(_uplinks_for(spec, needed_down), 1), _uplinks_beside(spec, needed_down) + 1)
+        spines, up = min((spine_count(leaves, up, spec.spine_ports), up) for up in ups)
+        return needed_down, up, spines
     least_down = split.down if spec.ratio == 1 else max(needed_down, ceil(split.down * _LEAST_LEAF_SHARE), split.down - _MOST_DARK)
     options = (
         (spine_count(leaves, up, spec.spine_ports), -down, -up)
