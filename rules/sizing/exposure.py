@@ -31,13 +31,13 @@ class Exposure(NamedTuple):
 TUNED = Exposure(tensor=0.4, expert=0.5, context=0.1, pipeline=0.1, data=0.1, sharded=0.4, hidden=0.8, in_training=0.7)
 """Hopper and later with overlap on. Tensor: 30–50 % of the collectives stay visible (an estimate; asynchronous tensor parallelism
 gains 5.7 % [torchtitan]). Experts: 30–50 % with one-forward-one-backward overlap, else all [arXiv:2603.07685]. Sharded: the first
-gather and the last scatter of a pass have nothing to hide behind, and kernels slow down beside the others; two thirds of
-what PyTorch FSDP waits for (below). Collectives inside training run about 30 % slower than alone [vTrain, arXiv:2312.12391]."""
+gather and the last scatter of a pass have nothing to hide behind, and kernels slow down beside the others: about half of what
+PyTorch's FSDP waits for (below). Collectives inside training run about 30 % slower than alone [vTrain, arXiv:2312.12391]."""
 UNTUNED = TUNED._replace(tensor=1.0 / 0.7, expert=1.0, pipeline=0.2)
 """Earlier GPUs, other vendors and code without overlap: tensor-parallel and expert collectives wait."""
 CLASSIC = UNTUNED._replace(tensor=1.0, context=1.0, data=1.0, sharded=0.3)
 """Training code of 2021 and 2022: gradients are reduced after the backward pass [Korthikanti 2022 §6.3: +1.32 s of 37.83 s]."""
-WAITING_SHARDS = 0.6
+WAITING_SHARDS = 0.7
 """Share of FSDP's gathers and scatters that is waited for: MPT 1.3B to 13B on 8 H100 take 0.03 to 0.3 s per step that do not grow with
 the tokens, which is half to all of their exchange alone [LLM-Foundry throughput tables, steps of 4,096 to 65,536 tokens]."""
 
