@@ -5,7 +5,9 @@ A template is a text with `{field}` in it and nothing more: no format, no conver
 
 from __future__ import annotations
 
-from functools import lru_cache
+import math
+from decimal import Decimal
+from functools import lru_cache, partial
 from string import Formatter
 from typing import TYPE_CHECKING
 
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
 Part = tuple[str, str | None]
 """A literal text and the field that follows it, None at the end."""
 
-VALUE_DIGITS = 12
-"""Significant digits of a number in a value that is written back as an answer, where the shown four could miss the mark."""
+VALUE_DIGITS = 4
+"""Significant digits of a number in a value that is written back as an answer: as many as are shown."""
 
 
 @lru_cache(maxsize=4096)
@@ -62,13 +64,29 @@ def template_fields(rule: Rule) -> tuple[str, ...]:
         raise RuleError(rule.id, str(error)) from error
 
 
-def value_text(name: str, value: Scalar) -> str:
-    """Return a field as the text of an answer: "412000000 USD", "true"; precise, without separators of thousands."""
+def value_text(name: str, value: Scalar, *, lower: bool = False) -> str:
+    """Return a field as the text of an answer: "412000000 USD", "88.6 days", "true"; without separators of thousands.
+
+    A limit that is to be raised must not end below what is needed, so a number is rounded up, or down with `lower`. Counts stay exact.
+    """
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
         return value
-    return f"{format_number(float(value), VALUE_DIGITS)} {unit_of(name)}".strip()
+    text = str(value) if isinstance(value, int) else _rounded(value, lower=lower)
+    return f"{text} {unit_of(name)}".strip()
+
+
+def _rounded(number: float, *, lower: bool) -> str:
+    """Return a number with VALUE_DIGITS significant digits that is never below it, or never above it with `lower`."""
+    if number == 0 or not math.isfinite(number):
+        return format_number(number)
+    exact = Decimal(number)
+    place = Decimal(1).scaleb(exact.adjusted() - VALUE_DIGITS + 1)
+    nearest = (exact / place).to_integral_value() * place
+    if float(nearest) > number if lower else float(nearest) < number:
+        nearest += -place if lower else place
+    return f"{nearest.normalize():f}"
 
 
 class Shown(dict[str, str]):
@@ -105,7 +123,7 @@ def numbers_of(rule: Rule, shown: Shown) -> dict[str, str]:
 def finding(rule: Rule, shown: Shown) -> Finding:
     """Build the finding of a rule that fired on the fact of `shown`; raises RuleError for a template that cannot be filled."""
     decision, value = rule.decides if rule.decides else ("", "")
-    values = Shown(shown.fact, value_text)
+    values, lowered = Shown(shown.fact, value_text), Shown(shown.fact, partial(value_text, lower=True))
     ask = rule.ask
     return Finding(
         rule=rule.id,
@@ -118,7 +136,13 @@ def finding(rule: Rule, shown: Shown) -> Finding:
         numbers=numbers_of(rule, shown),
         decision=decision,
         value=fill(value, rule, shown),
-        remedies=tuple([Remedy(fix.key, fill(fix.value, rule, values), fill(fix.text, rule, shown)) for fix in rule.fix]),
+        remedies=tuple(
+            [
+                Remedy(fix.key, fill(fix.value, rule, lowered if fix.lower else values), fill(fix.text, rule, shown))
+                for fix in rule.fix
+                if all(each.holds(shown.fact) for each in fix.when)
+            ]
+        ),
         ask=fill(ask.ask, rule, shown) if ask else "",
         to=fill(ask.to, rule, shown) if ask else "",
         good_answer=fill(ask.good_answer, rule, shown) if ask else "",

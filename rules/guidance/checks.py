@@ -105,7 +105,8 @@ def _check_reads(rule: Rule, rules: Sequence[Rule], stated: Collection[str]) -> 
     except RuleError:
         printed = ()  # reported with the stage
     problems = []
-    for name in dict.fromkeys([*rule.reads, *printed]):
+    offered = [name for fix in rule.fix for comparison in fix.when for name in comparison.reads]
+    for name in dict.fromkeys([*rule.reads, *printed, *offered]):
         if name in stated or name in earlier or _is_limit_of(name, rule):
             continue
         if name.startswith("limit_"):

@@ -133,11 +133,17 @@ def limit_field(threshold: str, value: str = "") -> str:
 
 @dataclass(frozen=True)
 class Fix:
-    """A remedy as declared: set the answer `key` to `value`, a template over the fact; empty where the person must choose."""
+    """A remedy as declared: set the answer `key` to `value`, a template over the fact; empty where the person must choose.
+
+    It is offered only where every comparison of `when` holds, so that nothing is advised which cannot help. Figures in `value` are
+    rounded up, since remedies raise limits; `lower` marks a value to come down to, which is rounded down.
+    """
 
     key: str
     text: str
     value: str = ""
+    when: tuple[Comparison, ...] = ()
+    lower: bool = False
 
 
 @dataclass(frozen=True)

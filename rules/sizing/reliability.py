@@ -37,6 +37,8 @@ REPAIR_DAYS = 3.0
 """Assumed days until a failed node is back: diagnosis, a part on the next working day, and a test. A vendor's answer replaces it."""
 LARGEST_POISSON_MEAN, NORMAL_TAIL = 500.0, 3.9
 """Above this mean the Poisson distribution is taken as normal, with the tail of one in 20,000 nodes."""
+LEAST_NODES_WITH_SPARES = 2
+"""Fewest nodes for which a spare is kept: a single server waits for its repair."""
 TYPICAL_STATE_BYTES_PER_GPU = 1e9
 """State to save per GPU where no model is known; any value below 10 GB changes goodput by less than a tenth of a percent."""
 
@@ -211,3 +213,10 @@ def spares_needed(failures_per_day: float, nodes: int, repair_days: float = REPA
         term *= mean / count
         enough += term
     return count
+
+
+def spare_nodes(gpu: Gpu | None, gpus: int, nodes: int, catalog: Catalog) -> int:
+    """Return how many spare nodes are kept beside `nodes` nodes with `gpus` GPUs of the kind `gpu`; none beside a single node."""
+    if nodes < LEAST_NODES_WITH_SPARES:
+        return 0
+    return spares_needed(failure_rate(gpu, gpus, catalog).expected * gpus, nodes)

@@ -34,7 +34,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("goodput_low_percent goodput_percent goodput_high_percent", _GOODPUT),
     "restart": computed(f"{_S}.restart_seconds", "threshold.rel-auto-retry", "fact.recovery-time.median"),
     **for_each("lost checkpoint_interval checkpoint_mode checkpoint_pause", _CHECKPOINT),
-    "spare_nodes": computed(f"{_S}.spares_needed", "nodes_out", "nodes"),
+    "spare_nodes": computed(f"{_S}.spare_nodes", "nodes_out", "nodes"),
     "spare_percent": arithmetic("100 * spare_nodes / nodes"),
     "spare_cost_percent": arithmetic("100 / nodes"),
     "nodes_out": arithmetic("24 / mtbf_h * repair_days"),

@@ -20,7 +20,7 @@ from rules.sizing.reliability import (
     goodput_of,
     job_mtbf,
     restart_seconds,
-    spares_needed,
+    spare_nodes,
 )
 from rules.sizing.results import BomLine, Range, ReliabilityEstimate
 from rules.sizing.storage import reference_rates
@@ -34,8 +34,6 @@ STAGE = Stage.RELIABILITY
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 SECONDS_PER_HOUR = 3600.0
-OWN_FAILURE_NODES = 2
-"""Fewest nodes for which a spare is kept: a single server waits for its repair."""
 
 FACTS: tuple[FactField, ...] = (
     FactField("has_plan", "whether a parallel plan was found"),
@@ -105,7 +103,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     working = _working_days(candidate, context)
     run = effective_days(working, goodput) if working is not None else None
     per_day = rate.expected * candidate.gpus
-    spares = spares_needed(per_day, candidate.nodes) if candidate.nodes >= OWN_FAILURE_NODES else 0
+    spares = spare_nodes(candidate.gpu, candidate.gpus, candidate.nodes, catalog)
     candidate.reliability = _estimate(candidate, context, rate, goodput, run, spares)
     node = candidate.node
     return {

@@ -108,7 +108,7 @@ class TestFinding:
             thresholds=("vram-margin",),
             numbers={"memory_needed_gib": "92.35 GiB", "memory_usable_gib": "79.6 GiB", "gpu": "NVIDIA H100", "plan": "TP8 PP4"},
             remedies=(
-                Remedy("cluster.budget", "1234567.5 USD", "raise the budget to 1,234,568 USD"),
+                Remedy("cluster.budget", "1235000 USD", "raise the budget to 1,234,568 USD"),
                 Remedy("preferences.gpu", "", "another GPU"),
             ),
             ask="How much of 79.65 GiB is free?",
@@ -130,7 +130,36 @@ class TestFinding:
     def test_a_remedy_writes_values_that_can_be_answered(self):
         wanted = rule("vram.d", F.nodes > 0, fix=(Fix("a", "", "{nodes}"), Fix("b", "", "{rdma}"), Fix("c", "", "{deadline_days}")))
         made = finding(wanted, {"nodes": 12_900, "rdma": True, "deadline_days": 53.456789})
-        assert [remedy.value for remedy in made.remedies] == ["12900", "true", "53.456789 days"]
+        assert [remedy.value for remedy in made.remedies] == ["12900", "true", "53.46 days"]
+
+    @pytest.mark.parametrize(
+        ("number", "up", "down"),
+        [
+            (88.5912862853, "88.6 days", "88.59 days"),
+            (314133.559514, "314200 days", "314100 days"),
+            (30.0, "30 days", "30 days"),
+            (14.3, "14.3 days", "14.3 days"),
+            (3 * 14.3, "42.91 days", "42.9 days"),  # 42.900000000000006 in binary: 42.9 would be too little
+            (0.00123456, "0.001235 days", "0.001234 days"),
+        ],
+    )
+    def test_a_limit_to_raise_is_rounded_up_and_one_to_lower_down(self, number, up, down):
+        fixes = (Fix("a", "", "{run_days}"), Fix("b", "", "{run_days}", lower=True))
+        made = finding(rule("vram.d", F.run_days > 0, fix=fixes), {"run_days": number})
+        assert [remedy.value for remedy in made.remedies] == [up, down]
+
+    def test_a_remedy_that_cannot_help_is_not_offered(self):
+        fixes = (Fix("a", "", when=(F.own == True,)), Fix("b", "", when=(F.own == False, F.nodes > 1)), Fix("c", ""))  # noqa: E712
+        made = rule("vram.d", F.nodes > 0, fix=fixes)
+        assert [remedy.key for remedy in finding(made, {"nodes": 2, "own": True}).remedies] == ["a", "c"]
+        assert [remedy.key for remedy in finding(made, {"nodes": 2, "own": False}).remedies] == ["b", "c"]
+        assert [remedy.key for remedy in finding(made, {"nodes": 1, "own": False}).remedies] == ["c"]
+
+    def test_the_condition_of_a_remedy_reads_fields_of_its_stage(self):
+        made = rule("vram.d", F.nodes > 0, fix=(Fix("a", "", when=(F.colour == "red",)),), kind=Kind.WARNING)
+        assert check_rules([made], facts={Stage.VRAM: [FactField("nodes", "")]}) == [
+            "rule vram.d: reads colour, which no FACTS of stage vram declare"
+        ]
 
     def test_a_field_that_is_not_stated_is_an_error_with_rule_and_field(self):
         with pytest.raises(
