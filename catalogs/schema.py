@@ -186,12 +186,14 @@ class Part(Record):
 
 
 class PowerSupplies(Record):
-    """Supplies of a node: how many, each one's rating, and how many may fail ("4+2")."""
+    """Supplies of a node: how many, each one's rating, how many may fail ("4+2"), and the voltage that they take at their inlet."""
 
     count: Count | None = None
     rating: Power | None = None
     redundancy: Text | None = None
     usable: Power | None = None
+    input_low: Voltage | None = None
+    input_high: Voltage | None = None
 
 
 class NodePower(Record):
@@ -223,7 +225,8 @@ class NodeNics(Record):
 class Node(Product):
     """A server, or a pre-integrated rack (`is_rack`) whose `trays` are the scale-out nodes.
 
-    All counts are of the whole record: an NVL72 rack has 72 GPUs, 36 CPUs and 18 trays.
+    All counts are of the whole record: an NVL72 rack has 72 GPUs, 36 CPUs and 18 trays. `gpu_power_limit` is what the chassis allows
+    each GPU at most, `factory_power_limit` the set point that each is shipped with where that is lower and can be raised.
     """
 
     gpu: str
@@ -251,6 +254,7 @@ class Node(Product):
     heat: Text | None = None
     inlet_maximum: Temperature | None = None
     gpu_power_limit: Power | None = None
+    factory_power_limit: Power | None = None
     desktop: bool = False
 
 
