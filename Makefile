@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Python 3.13 took away a name that durable-rules 2.0.28 uses; its setup.py overwrites CFLAGS, so the name goes into CPPFLAGS.
 export CPPFLAGS := -DPyEval_CallObject=PyObject_CallObject $(CPPFLAGS)
 
-.PHONY: run test test-all check bench schemas screenshots readme clean
+.PHONY: run test test-all check bench validation schemas screenshots readme clean
 
 run: $(STAMP)
 	@$(BIN)/cluster-wizard $(ARGS)
@@ -26,6 +26,11 @@ check: $(STAMP)
 
 bench: $(STAMP)
 	$(BIN)/python tests/benchmarks/bench.py
+
+# the regimes stand in the catalog, so they are written first
+validation: $(STAMP)
+	$(BIN)/cluster-wizard validate --regimes > .regimes.toml && mv .regimes.toml catalogs/validation/regimes.toml
+	$(BIN)/cluster-wizard validate --markdown > .validation.md && mv .validation.md docs/validation.md
 
 schemas: $(STAMP)
 	$(BIN)/python -m wizard.schemas

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from catalogs.loading import Catalog, Shelf
 
 PRODUCT_SHELVES = ("gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling")
-SHELVES = (*PRODUCT_SHELVES, "software", "models", "prices", "facts", "collectives", "thresholds", "sources")
+MEASURED_SHELVES = ("measurements", "measured_models", "validation")
+SHELVES = (*PRODUCT_SHELVES, "software", "models", "prices", "facts", "collectives", *MEASURED_SHELVES, "thresholds", "sources")
 ONE_PER_FILE = (*PRODUCT_SHELVES, "models")
 LINK_SPEEDS_GBIT = frozenset({1, 10, 25, 40, 50, 100, 200, 400, 800, 1600})
 PCIE_GENERATIONS = frozenset({3, 4, 5, 6})

@@ -144,6 +144,18 @@ class Catalog:
         return self._shelf("collectives", "Collective", table="collective")
 
     @cached_property
+    def measurements(self) -> Shelf[schema.Measurement]:
+        return self._shelf("measurements", "Measurement", table="run")
+
+    @cached_property
+    def measured_models(self) -> Shelf[schema.MeasuredModel]:
+        return self._shelf("measurements/models", "MeasuredModel", table="model")
+
+    @cached_property
+    def validation(self) -> Shelf[schema.ValidatedRegime]:
+        return self._shelf("validation", "ValidatedRegime", table="regime")
+
+    @cached_property
     def thresholds(self) -> Shelf[schema.Threshold]:
         return self._shelf("thresholds", "Threshold", table="threshold")
 

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from catalogs.knowledge import Collective, Fact, ModelPreset, Price, Source, Threshold
+from catalogs.measured import MeasuredModel, Measurement, ValidatedRegime
 from catalogs.values import (
     Airflow,
     Bandwidth,
@@ -60,6 +61,8 @@ __all__ = [
     "Length",
     "LinkSpeed",
     "Mass",
+    "MeasuredModel",
+    "Measurement",
     "ModelPreset",
     "Money",
     "Nic",
@@ -87,6 +90,7 @@ __all__ = [
     "Threshold",
     "Throughput",
     "Time",
+    "ValidatedRegime",
     "Voltage",
 ]
 

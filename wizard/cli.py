@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("wizard.commands.explain", "say how something in a design was concluded"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
     "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
+    "validate": ("wizard.commands.validate", "how far the estimates are from measured runs"),
     "fabric": ("wizard.commands.fabric", "switches, links, cages and modules of given fabrics"),
     "params": ("wizard.commands.params", "parameters, FLOPs and memory of a model from its config.json"),
     "catalog": ("wizard.commands.catalog", "list, show or check products, models and prices"),
@@ -73,7 +74,7 @@ def add_catalog_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", action="append", default=[], metavar="DIR", help="a folder with further or replacing catalog files")
 
 
-def add_json_option(parser: argparse.ArgumentParser) -> None:
+def add_json_option(parser: argparse._ActionsContainer) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 

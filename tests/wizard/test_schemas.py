@@ -17,7 +17,7 @@ from wizard.cli import COMMANDS
 from wizard.files import FileError, interpret
 from wizard.schemas.generated import KINDS, generated_schemas, text_of
 
-FOLDERS = {"racks": "facilities/racks", "pdus": "facilities/pdus", "cooling": "facilities/cooling"}
+FOLDERS = {"racks": "facilities/racks", "pdus": "facilities/pdus", "cooling": "facilities/cooling", "measured_models": "measurements/models"}
 
 
 def problems(name: str, value: object) -> list[str]:
@@ -70,7 +70,7 @@ class TestTheSchemas:
             "rules-show",
             "rules-test",
         }
-        outputs |= {"estimate", "explain", "fabric", "params"}
+        outputs |= {"estimate", "explain", "fabric", "params", "validate"}
         assert set(COMMANDS) <= {name.partition("-")[0] for name in outputs}
         assert outputs <= set(schemas.names())
 

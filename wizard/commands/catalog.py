@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 SHELVES = (
     "gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling", "software", "models", "prices", "facts",
-    "collectives", "thresholds", "sources",
+    "collectives", "measurements", "measured_models", "validation", "thresholds", "sources",
 )  # fmt: skip
 
 
@@ -43,7 +43,7 @@ def _list(catalog: Catalog, options: argparse.Namespace) -> int:
             print_json(counts)
         else:
             for kind, count in counts.items():
-                print(f"{kind:<12}{count:>6}")
+                print(f"{kind:<16}{count:>6}")
         return GOOD
     rows = [_row(record) for record in getattr(catalog, options.kind)]
     if options.json:

@@ -37,6 +37,9 @@ KINDS: dict[str, tuple[str, str]] = {
     "prices": ("Price", "price"),
     "facts": ("Fact", "fact"),
     "collectives": ("Collective", "collective"),
+    "measurements": ("Measurement", "run"),
+    "measured_models": ("MeasuredModel", "model"),
+    "validation": ("ValidatedRegime", "regime"),
     "thresholds": ("Threshold", "threshold"),
     "sources": ("Source", "source"),
 }
