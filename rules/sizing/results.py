@@ -242,7 +242,8 @@ class FabricNetwork:
 class FabricDesign:
     """The four networks; None where the design needs none (a single node has no compute fabric).
 
-    `nodes_per_rack` is the density that the cable lengths assume.
+    `nodes_per_rack` is the density that the cable lengths assume. `storage_gbps` is what the links of the storage systems carry
+    together in Gb/s, 0 where there are none.
     """
 
     compute: FabricNetwork | None
@@ -250,6 +251,8 @@ class FabricDesign:
     in_band: FabricNetwork | None
     out_of_band: FabricNetwork | None
     nodes_per_rack: int = 4
+    management_servers: int = 0
+    storage_gbps: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -305,7 +308,10 @@ class RackPlan:
 
 @dataclass(frozen=True)
 class FacilityDesign:
-    """Power, cooling and racks. `it_power` is all equipment at maximum; `total_power` includes cooling and losses (PUE)."""
+    """Power, cooling and racks. `it_power` is all equipment at maximum; `total_power` includes cooling and losses (PUE).
+
+    `fullest_rack` counts network and storage that stand beside nodes; `spare_units` are in power and racks.
+    """
 
     node_power_typical: Quantity
     node_power_maximum: Quantity
@@ -324,6 +330,9 @@ class FacilityDesign:
     energy_per_year: Quantity
     carbon_per_year: Quantity | None
     notes: tuple[str, ...] = ()
+    fullest_rack: Quantity | None = None
+    spare_units: int = 0
+    coolant_units: str = ""
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from rules.sizing.results import FabricNetwork
 
 MANAGER_ITEM = "nvidia-ufm-appliance"
+SERVER_ITEM = "management-server"
 
 
 def fabric_sections(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
@@ -96,6 +97,10 @@ def fabric_bill(candidate: Candidate, context: Context) -> list[BomLine]:
             _add(lines, cable.id if cable else _slug(item), cable.name if cable else item, "transceiver" if is_module else "cable", number)
         if network.manager_links:
             _add(lines, MANAGER_ITEM, "UFM fabric manager appliance", "fabric manager", MANAGERS_PER_FABRIC)
+    if design.management_servers:
+        described = catalog.facts["management-nodes"].note.rstrip(".")
+        name = f"Management server, such as {described}"
+        lines[SERVER_ITEM] = BomLine(SERVER_ITEM, name, "management", design.management_servers, note="product open: ask server vendors")
     return list(lines.values())
 
 

@@ -24,6 +24,8 @@ port, on Ethernet it is 2 × 400GbE [NVIDIA ConnectX-8 firmware release notes]."
 STORAGE_SPEED_GBPS, STORAGE_ADAPTERS = 200.0, 1
 """Front-end adapter where a server states none: a dual-port BlueField-3 B3220 of 2 × 200G, as in NVIDIA's reference architecture
 2-8-9-400."""
+TWO_PORT_CAGE = "QSFP112"
+"""Cage of adapters with two ports of 200G and 400G, as storage and in-band use them [NVIDIA ConnectX-7 and BlueField-3 user manuals]."""
 _TWIN_CAGES = re.compile(r"(\d+) twin-port")
 
 
@@ -102,10 +104,12 @@ def _of(nic: Nic | None, name: str, count: int, speed_gbps: float, node: Node, s
 
 
 def _own(answers: Answers, slot_gbps: float) -> Adapters:
+    """Return the adapters that the answers state. They are Ethernet unless InfiniBand is asked for: every server has the one."""
     count, speed = answers.count("own_server.nics"), answers.number("own_server.nic_speed")
     missing = [what for what, value in (("their number", count), ("their speed", speed)) if value is None]
     assumed = f"the answers do not give {' and '.join(missing)}: one adapter per server, 100 Gb/s" if missing else ""
-    return Adapters(1 if count is None else count, speed or 100.0, "own adapters", PROTOCOLS, slot_gbps=slot_gbps, assumed=assumed)
+    protocols = PROTOCOLS if answers.text("preferences.fabric") == "infiniband" else ("ethernet",)
+    return Adapters(1 if count is None else count, speed or 100.0, "own adapters", protocols, slot_gbps=slot_gbps, assumed=assumed)
 
 
 def _assumed(node: Node, gpu: Gpu, catalog: Catalog, slot_gbps: float) -> Adapters:
@@ -117,14 +121,15 @@ def _assumed(node: Node, gpu: Gpu, catalog: Catalog, slot_gbps: float) -> Adapte
     count, speed = (gpus, per_gpu) if linked else (1, per_gpu * gpus)
     if linked and per_gpu < 100.0:  # several GPUs share an adapter
         count, speed = max(1, round(gpus * per_gpu / 400.0)), 400.0
-    what = f"{node.name} states no adapters: {count} × {speed:g} Gb/s per node, as servers of its class have"
+    each = f"{count} {'adapter' if count == 1 else 'adapters'} of {speed:g} Gb/s"
+    what = f"{node.name} states no adapters: {each} per node, as servers of its class have"
     if node.nics.compute_speed is not None:
-        what = f"{node.name} states the speed of its adapters but not their number: one per GPU"
+        what = f"{node.name} states the speed of its adapters but not their number: {each} per node"
     nic = _usual(catalog, speed, gpu)
     slot = 0.0 if not node.nics.compute and slot_gbps < speed else slot_gbps
     if nic is None:
         return Adapters(count, speed, "unstated adapters", PROTOCOLS, slot_gbps=slot, assumed=what)
-    return replace(_of(nic, "", count, speed, node, slot, what), name=f"adapters of the kind of {nic.name}")
+    return replace(_of(nic, "", count, speed, node, slot, what), name=f"{nic.name} or its like")
 
 
 def _usual(catalog: Catalog, speed_gbps: float, gpu: Gpu) -> Nic | None:
@@ -149,6 +154,7 @@ def front_end_adapters(node: Node, catalog: Catalog) -> Adapters:
         nic = catalog.nics.get(part.id)
         speed = node.nics.storage_speed or (nic.speed if nic else None)
         if speed is not None:
-            return _of(nic, part.id, max(1, part.count // node.trays), speed.to("Gb/s"), node, 0.0)
+            found = _of(nic, part.id, max(1, part.count // node.trays), speed.to("Gb/s"), node, 0.0)
+            return replace(found, connector=TWO_PORT_CAGE) if TWO_PORT_CAGE in found.connector else found
     what = f"{node.name} states no adapter for storage: one with two ports of {STORAGE_SPEED_GBPS:g} Gb/s per node"
-    return Adapters(STORAGE_ADAPTERS, STORAGE_SPEED_GBPS, "unstated adapters", ("ethernet",), (2,), assumed=what)
+    return Adapters(STORAGE_ADAPTERS, STORAGE_SPEED_GBPS, "unstated adapters", ("ethernet",), (2,), connector=TWO_PORT_CAGE, assumed=what)

@@ -29,8 +29,8 @@ class ComputeChoice:
     """The chosen network among GPUs and why: `reason` is asked, only, platform, heavy, latency, fastest, light or none.
 
     `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
-    fabric managers found no port. `refused` is why nothing could be built, "" where something was. `half_rate_longer` is by which
-    share half of the rate would lengthen the step.
+    fabric managers found no port, `spares_wired` how many spare nodes have ports. `refused` is why nothing could be built, "" where
+    something was. `half_rate_longer` is by which share half of the rate would lengthen the step.
     """
 
     technology: str
@@ -41,6 +41,7 @@ class ComputeChoice:
     refused: str = ""
     asked_for_missing: bool = False
     half_rate_longer: float = 0.0
+    spares_wired: int = 0
 
 
 def needs_compute_fabric(candidate: Candidate) -> bool:
@@ -63,7 +64,22 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, s
     technology, reason = _decide(asked, possible, candidate, context, longer)
     chosen, missing = _with_managers(built[technology], technology, adapters)
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
-    return ComputeChoice(technology, reason, chosen, other, missing, "", asked in TECHNOLOGIES and asked not in possible, longer)
+    unmet = asked in TECHNOLOGIES and asked not in possible
+    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer)
+
+
+def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> ComputeChoice:
+    """Return the choice with ports and links for spare nodes, where the switches have them free; else as it is.
+
+    A spare without a port takes the cables of the node that it replaces.
+    """
+    counted = choice.chosen
+    if counted is None or spares < 1:
+        return choice
+    made = count_with([counted.option], replace(counted.spec, nodes=counted.spec.nodes + spares), adapters.per_cage)
+    if made is None or made.counts.switches != counted.counts.switches:
+        return choice
+    return replace(choice, chosen=made, spares_wired=spares)
 
 
 def _decide(asked: str, possible: list[str], candidate: Candidate, context: Context, half_rate_longer: float) -> tuple[str, str]:

@@ -275,8 +275,8 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
         unit = split_leaf(spec).down // (1 if spec.layout != "tree" else spec.nics_per_node)
         if spec.wired_for == "nodes" and plane.unit_nodes < unit:
             notes.append(
-                f"wired for the nodes there are: units of {plane.unit_nodes} nodes where {unit} would fit; filling them up later takes more "
-                f"uplinks than the {plane.leaf_up} of a leaf, and perhaps more spines"
+                f"wired for the nodes there are: units of {plane.unit_nodes} nodes where {unit} would fit; filling them up later "
+                f"takes more uplinks than the {plane.leaf_up} of a leaf, and perhaps more spines"
             )
     if plane.tiers == 3:
         notes.append(f"{plane.pods} pods of {plane.pod_spines} spines per rail; {plane.spine_core_pair} link(s) per spine and core")

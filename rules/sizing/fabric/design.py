@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
 from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters
-from rules.sizing.fabric.cabling import Cabling, cable_network
-from rules.sizing.fabric.compute import ComputeChoice, choose_compute
-from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
+from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
+from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
+from rules.sizing.fabric.front_end import POWER_UNITS_PER_RACK, FrontEnd, Management, size_front_end
 from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import FabricDesign, FabricNetwork
@@ -66,13 +66,21 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     choice = choose_compute(candidate, context, adapters, step, share)
     density = candidate.placed_density or (candidate.node.trays if candidate.node.is_rack else USUAL_NODES_PER_RACK)
     racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
-    compute_switches = choice.chosen.counts.switches if choice.chosen else 0
-    front = size_front_end(candidate, context, front_adapters, compute_switches, racks)
+    built = (choice.chosen.counts.switches, choice.chosen.height_u) if choice.chosen else (0, 0.0)
+    front = size_front_end(candidate, context, front_adapters, *built, racks)
+    if front.storage is not None and not candidate.node.is_rack:  # a spare tray takes the place of a failed one in its rack
+        choice = with_spares(choice, front.storage.spares, adapters)
     compute = _compute(choice, adapters, candidate, context, racks, share)
     shared = _front_end(front, front_adapters, candidate, context, racks)
-    design = FabricDesign(compute, shared, shared, _out_of_band(front.management), density)
+    design = FabricDesign(
+        compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps
+    )
     offered = share / compute.oversubscription if compute else share
     return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered)
+
+
+def _rack_units(context: Context) -> int:
+    return int(context.answers.number("facility.rack_units") or SWITCH_RACK_UNITS)
 
 
 def technology_name(technology: str, link_gbps: float) -> str:
@@ -88,21 +96,37 @@ def _compute(
     counted = choice.chosen
     if counted is None:
         return None
-    cabling = cable_network(counted, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack)
+    cabling = cable_network(
+        counted, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack, rack_units=_rack_units(context)
+    )
     managers = MANAGERS_PER_FABRIC if counted.counts.manager_links else 0
     extra = managers * fact_value(context.catalog.facts, "ufm-appliance", "power").to("W") if managers else 0.0
     name = technology_name(choice.technology, counted.spec.link_speed_gbps)
-    notes = (*counted.counts.notes, *((adapters.assumed,) if adapters.assumed else ()))
+    spares = (f"{choice.spares_wired} spare node(s) have their ports and cables",) if choice.spares_wired else ()
+    notes = (*counted.counts.notes, *spares, *((adapters.assumed,) if adapters.assumed else ()))
     return _network("compute", name, counted, cabling, share_gbps, extra, notes)
 
 
 def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, racks: int) -> FabricNetwork | None:
     if front.network is None:
         return None
-    cabling = cable_network(front.network, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack)
+    cabling = cable_network(
+        front.network,
+        adapters,
+        context.catalog,
+        racks,
+        racks_are_closed=candidate.node.is_rack,
+        rack_units=_rack_units(context),
+        others=front.others(),
+        uplinks=front.uplinks,
+    )
+    storage = front.storage
+    assert storage is not None
     notes = (
         "storage and in-band traffic share this network: two links per node, to two leaves",
-        f"{front.storage_links} links for storage systems, {front.servers} management server(s)",
+        f"{storage.links} links for {storage.boxes} storage box(es), two for a file server, {front.servers} management server(s)",
+        *((storage.note,) if storage.note else ()),
+        "the power of the management servers is not published: it is in no sum",
         *((adapters.assumed,) if adapters.assumed else ()),
         *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),
     )
@@ -181,5 +205,8 @@ def _out_of_band(management: Management | None) -> FabricNetwork | None:
         cables={OUT_OF_BAND_CABLE: management.ports},
         power_typical=quantity(number * typical.to("W"), "W") if typical else None,
         power_maximum=quantity(number * highest.to("W"), "W") if highest else None,
-        notes=(f"{management.uplinks} uplinks to the front-end network; every switch's own management port is counted",),
+        notes=(
+            f"{management.uplinks} uplinks of 100G to the front-end network; the ports of every switch, storage box and server are "
+            f"counted, and {POWER_UNITS_PER_RACK} metered power units per rack",
+        ),
     )

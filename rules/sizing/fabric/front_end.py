@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
+from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, OtherEnd, management_ports
 from rules.sizing.fabric.inputs import FabricInput
+from rules.sizing.fabric.storage_side import StorageSide, storage_side
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
 from rules.sizing.lookup import fact_value
 
@@ -25,7 +27,7 @@ LINKS_PER_NODE = 2
 SITE_UPLINKS = 2
 """Links to the site's own network."""
 UPLINKS_PER_MANAGEMENT_SWITCH = 2
-"""Links of a management switch to the front-end network, to two leaves."""
+"""Links of 100G of a management switch to the front-end network, to two leaves."""
 NODE_MANAGEMENT_PORTS = 2
 """Ports of a node on the out-of-band network: its management controller and the host; each DPU adds the port of its own controller.
 With switches and power units this gives NVIDIA's printed totals: 333 cables for 127 DGX H100, 16 switches of 48 for 127 DGX B200."""
@@ -56,37 +58,62 @@ class Management:
 
 @dataclass(frozen=True)
 class FrontEnd:
-    """Both networks together; `storage_links` of `speed_gbps` go to the storage systems, `servers` are management servers."""
+    """Both networks together: `endpoints` are the used ports of `speed_gbps`, `servers` the management servers, `storage` what the
+    storage brings.
+    """
 
     network: Counted | None
     management: Management | None
-    storage_links: int
+    storage: StorageSide | None
     servers: int
     endpoints: int
     speed_gbps: float = 0.0
 
+    @property
+    def uplinks(self) -> int:
+        """Return the uplinks of the management switches."""
+        return self.management.uplinks if self.management else 0
 
-def size_front_end(candidate: Candidate, context: Context, adapters: Adapters, compute_switches: int, racks: int) -> FrontEnd:
-    """Size both networks; each contains the other's switches, so they are sized in turn until nothing changes."""
+    @property
+    def storage_gbps(self) -> float:
+        """Return what the links of the storage systems carry together in Gb/s, 0 where there are none."""
+        return self.storage.links * self.storage.link_gbps if self.storage else 0.0
+
+    def others(self) -> tuple[OtherEnd, ...]:
+        """Return the links that do not end at nodes: those of storage systems whose cages are of another kind."""
+        return (OtherEnd("storage", self.storage.links, self.storage.connector),) if self.storage and self.storage.connector else ()
+
+
+def size_front_end(
+    candidate: Candidate, context: Context, adapters: Adapters, compute_switches: int, compute_height_u: float, racks: int
+) -> FrontEnd:
+    """Size both networks; each contains the other's switches, so they are sized in turn until nothing changes.
+
+    `racks` are those of the nodes; `compute_switches` of `compute_height_u` rack units and the storage stand in further ones.
+    """
     if candidate.nodes <= 1:
-        return FrontEnd(None, None, 0, 0, 0)
-    facts = context.catalog.facts
-    read = fact_value(facts, "superpod-h100-best", "gpu_read").to("GB/s") * candidate.gpus
+        return FrontEnd(None, None, None, 0, 0)
     speed = min(adapters.speed_gbps, SMALL_SPEED_GBPS) if candidate.nodes <= SMALL_NODES else adapters.speed_gbps
-    storage_links = max(2, ceil(read * 8.0 / speed))
-    servers = 1 if candidate.nodes <= SMALL_CLUSTER_NODES else int(fact_value(facts, "management-nodes", "basepod").to(""))
+    storage = storage_side(candidate, context, speed)
+    basepod = int(fact_value(context.catalog.facts, "management-nodes", "basepod").to(""))
+    servers = 1 if candidate.nodes <= SMALL_CLUSTER_NODES else basepod
     options = switch_options(context.catalog, context.answers, "ethernet", speed)
-    fixed = LINKS_PER_NODE * (candidate.nodes + servers) + storage_links + SITE_UPLINKS
+    nodes = candidate.nodes if candidate.node.is_rack else candidate.nodes + storage.spares
+    fixed = LINKS_PER_NODE * (nodes + servers) + storage.all_links + SITE_UPLINKS
+    rack_units = context.answers.number("facility.rack_units") or SWITCH_RACK_UNITS
     switch = management_switch(context)
     network, management, endpoints = _network(options, fixed, speed), None, fixed
     for _ in range(4):
         other = compute_switches + (network.counts.switches if network else 0)
-        management = _management(candidate, adapters, switch, other, servers, racks) if switch else None
-        wanted = fixed + (management.uplinks if management else 0)
+        height = compute_height_u + storage.height_u + (network.height_u if network else 0.0)
+        devices = other + servers + storage.boxes + storage.file_servers
+        management = _management(candidate, adapters, switch, nodes, devices, racks + ceil(height / rack_units)) if switch else None
+        connector = network.option.switch.connector if network else ""
+        wanted = fixed + management_ports(management.uplinks if management else 0, speed, connector)
         if wanted == endpoints:
             break
         endpoints, network = wanted, _network(options, wanted, speed)
-    return FrontEnd(network, management, storage_links, servers, endpoints, speed)
+    return FrontEnd(network, management, storage, servers, endpoints, speed)
 
 
 def _network(options: tuple[SwitchOption, ...], endpoints: int, speed_gbps: float) -> Counted | None:
@@ -94,7 +121,8 @@ def _network(options: tuple[SwitchOption, ...], endpoints: int, speed_gbps: floa
     best: Counted | None = None
     for option in options:
         for layout in ("pair", "tree"):
-            spec = FabricInput(endpoints, 1, speed_gbps, option.ports, option.port_gbps, option.uplink_gbps, layout, 1, FRONT_END_RATIO)
+            speeds = (speed_gbps, option.ports, option.port_gbps, option.uplink_gbps)
+            spec = FabricInput(endpoints, 1, *speeds, layout, 1, FRONT_END_RATIO, wired_for="nodes")
             made = count_with([option], spec)
             if made is None or made.counts.leaf < 2:
                 continue
@@ -109,10 +137,13 @@ def management_switch(context: Context) -> Switch | None:
     return min(kinds, key=lambda each: (each.status != "available", each.id), default=None)
 
 
-def _management(candidate: Candidate, adapters: Adapters, switch: Switch, switches: int, servers: int, racks: int) -> Management:
-    """Count the managed ports, those of the management switches among them."""
+def _management(candidate: Candidate, adapters: Adapters, switch: Switch, nodes: int, devices: int, racks: int) -> Management:
+    """Count the managed ports, those of the management switches among them.
+
+    `nodes` include spares; `devices` are switches, management servers and boxes of storage, with one port each.
+    """
     dpus = adapters.count if DPU in adapters.name else 0
-    ports = candidate.nodes * (NODE_MANAGEMENT_PORTS + dpus) + switches + servers + racks * POWER_UNITS_PER_RACK
+    ports = nodes * (NODE_MANAGEMENT_PORTS + dpus) + devices + racks * POWER_UNITS_PER_RACK
     ports += candidate.units * RACK_EXTRA_PORTS if candidate.node.is_rack else 0
     needed = ceil(ports / switch.ports)
     while ports + needed > needed * switch.ports:

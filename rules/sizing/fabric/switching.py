@@ -74,6 +74,12 @@ class Counted:
         switch = self.option.switch
         return self.counts.switches, switch.power_typical is None, switch.ports * switch.port_speed.to("Gb/s")
 
+    @property
+    def height_u(self) -> float:
+        """Return the rack units of all boxes; a box of unstated height counts 1U."""
+        switch = self.option.switch
+        return boxes(switch, self.counts.switches) * (switch.height.to("U") if switch.height is not None else 1.0)
+
 
 def ports_at(switch: Switch, speed_gbps: float) -> tuple[int, float] | None:
     """Return (ports, speed of a port) for links of `speed_gbps`: native, broken out where the catalog lists it, else the slower link
