@@ -182,7 +182,7 @@ def sources_exist(catalog: _Readable) -> Iterator[Problem]:
     """Every source is an entry of `sources.toml`."""
     for name, record in catalog.records(*(shelf for shelf in SHELVES if shelf != "sources")):
         cited = [(f"{path}.source", value.source) for path, value in _values(record)]
-        cited.append(("source", getattr(record, "source", ())))
+        cited += [(key, getattr(record, key, ())) for key in ("source", "time_source", "memory_source")]
         cited += [(f"{key}.source", value.get("source", ())) for key, value in vars(record).items() if isinstance(value, dict)]
         for key, source in cited:
             for id_ in (source,) if isinstance(source, str) else source:

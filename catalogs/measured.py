@@ -141,11 +141,12 @@ class ValidatedRegime(Record):
     parallelism: str
     gpus_from: Positive
     gpus_to: Positive
-    source: tuple[str, ...]
     time_runs: int = Field(default=0, ge=0)
     time_mean: Share | None = None
     time_p90: Share | None = None
+    time_source: tuple[str, ...] = ()
     memory_runs: int = Field(default=0, ge=0)
     memory_mean: Share | None = None
     memory_worst: Share | None = None
     memory_inside: Share | None = None
+    memory_source: tuple[str, ...] = ()

@@ -51,7 +51,7 @@ class Weights:
 
 WEIGHTS = {
     # rates belong to a GPU and a precision; bytes hardly do, but to how the model is cut
-    Estimate.TIME: Weights(kind=4, vendor=8, architecture=4, gpu=1, precision=3, part=1, band=0.5),
+    Estimate.TIME: Weights(kind=4, vendor=8, architecture=4, gpu=1, precision=3, part=1, band=1),
     Estimate.MEMORY: Weights(kind=4, vendor=1, architecture=0.5, gpu=0.25, precision=3, part=2, band=0.5),
 }
 
@@ -76,7 +76,7 @@ class Regime:
 
 @dataclass(frozen=True)
 class Nearest:
-    """The nearest validated regime, and in what it differs from the one asked for: empty where it is the same."""
+    """The nearest validated regime, and what of the one asked for it does not have, in words: empty where it is the same."""
 
     regime: ValidatedRegime
     differs: tuple[str, ...]
@@ -134,10 +134,14 @@ def _distance(regime: ValidatedRegime, wanted: Regime, weights: Weights, what: E
         same = regime.architecture == wanted.architecture
         found += weights.gpu if same else weights.architecture if regime.vendor == wanted.vendor else weights.vendor
     found += weights.precision * _precision_distance(regime.precision, wanted.precision)
-    found += weights.part * len(set(regime.parallelism.split("+")) ^ set(wanted.parallelism.split("+")))
+    found += weights.part * len(_parts(regime.parallelism) ^ _parts(wanted.parallelism))
     bands = [low for low, _ in SCALE_BANDS]
     found += weights.band * abs(bands.index(band_of(regime.gpus_to)[0]) - bands.index(wanted.band[0]))
     return found + weights.few * (_runs(regime, what) < FEW_RUNS)
+
+
+def _parts(parallelism: str) -> set[str]:
+    return set(parallelism.split("+")) - {""}
 
 
 def _precision_distance(one: str, other: str) -> float:
@@ -148,14 +152,15 @@ def _precision_distance(one: str, other: str) -> float:
 
 
 def _differences(regime: ValidatedRegime, wanted: Regime) -> tuple[str, ...]:
-    pairs = (
-        ("kind of model", regime.model_kind, wanted.model_kind),
-        ("GPU", regime.gpu, wanted.gpu),
-        ("precision", regime.precision, wanted.precision),
-        ("parallelism", regime.parallelism, wanted.parallelism),
-        ("scale", band_of(regime.gpus_to), wanted.band),
+    """Return what of `wanted` the regime does not have, in words."""
+    pairs: tuple[tuple[str, object, object], ...] = (
+        (f"model {wanted.model_kind}", regime.model_kind, wanted.model_kind),
+        (f"GPU {wanted.gpu}", regime.gpu, wanted.gpu),
+        (f"precision {wanted.precision}", regime.precision, wanted.precision),
+        (f"parallelism {parallelism_text(wanted.parallelism)}", regime.parallelism, wanted.parallelism),
+        (f"scale {band_text(wanted.band)}", band_of(regime.gpus_to), wanted.band),
     )
-    return tuple(name for name, one, other in pairs if one != other)
+    return tuple(words for words, one, other in pairs if one != other)
 
 
 def nearest_text(found: Nearest | None, what: Estimate, unlike: tuple[str, ...] = ()) -> str:
@@ -167,9 +172,7 @@ def nearest_text(found: Nearest | None, what: Estimate, unlike: tuple[str, ...] 
         return "no published run validates this"
     differs = (*found.differs, *unlike)
     regime = f"{regime_text(found.regime)}, {_error_text(found.regime, what)}"
-    if not differs:
-        return f"{regime}"
-    return f"extrapolated, no published run has the same {', '.join(differs)}; nearest: {regime}"
+    return f"extrapolated: no published run with {', '.join(differs)}; nearest is {regime}" if differs else regime
 
 
 def regime_text(regime: ValidatedRegime) -> str:
@@ -180,7 +183,8 @@ def regime_text(regime: ValidatedRegime) -> str:
 
 def _error_text(regime: ValidatedRegime, what: Estimate) -> str:
     runs = _runs(regime, what)
-    counted = f"{runs} run{'s' if runs > 1 else ''} ({', '.join(regime.source)})"
+    sources = regime.time_source if what is Estimate.TIME else regime.memory_source
+    counted = f"{runs} run{'s' if runs > 1 else ''} ({', '.join(sources)})"
     if what is Estimate.TIME:
-        return f"{counted}: off by {regime.time_mean or 0:.0%} on average, 90 % of them within {regime.time_p90 or 0:.0%}"
+        return f"{counted}: off by {regime.time_mean or 0:.0%} on average, 90% of them within {regime.time_p90 or 0:.0%}"
     return f"{counted}: off by {regime.memory_mean or 0:.0%} on average, {regime.memory_inside or 0:.0%} inside the range"

@@ -212,13 +212,17 @@ def _validated(regime: Regime, group: list[Outcome]) -> ValidatedRegime | None:
     values: dict[str, object] = {}
     if time is not None:
         values |= {"time_runs": time.runs, "time_mean": round(time.mean, 2), "time_p90": round(time.p90, 2)}
+        values["time_source"] = _sources(timed)
     if memory is not None:
         values |= {"memory_runs": memory.runs, "memory_mean": round(memory.mean, 2), "memory_worst": round(memory.worst, 2)}
-        values["memory_inside"] = round(memory.inside, 2)
+        values |= {"memory_inside": round(memory.inside, 2), "memory_source": _sources(sized)}
     about = {key: getattr(regime, key) for key in ("model_kind", "gpu", "architecture", "vendor", "precision", "parallelism")}
     id_ = ".".join((regime.model_kind, regime.gpu, regime.precision, regime.parallelism or "dp", str(high)))
-    source = tuple(sorted({each.source for each in (*timed, *sized)}))
-    return ValidatedRegime.model_validate({"id": id_, **about, "gpus_from": low, "gpus_to": high, "source": source, **values})
+    return ValidatedRegime.model_validate({"id": id_, **about, "gpus_from": low, "gpus_to": high, **values})
+
+
+def _sources(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
+    return tuple(sorted({each.source for each in outcomes}))
 
 
 def calibrations(outcomes: Iterable[Outcome]) -> list[Calibration]:

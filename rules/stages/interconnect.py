@@ -9,10 +9,12 @@ from catalogs.quantities import format_number, format_quantity
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.interconnect import RULES
+from rules.regimes import Estimate
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
 from rules.sizing.plans import run_time
 from rules.sizing.step import HIGH_SHARE, estimate_step
+from rules.stages.validated import validated_by
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -260,6 +262,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "exposed_communication": round(step.exposed_share, 4),
         "sent_between_domains_per_gpu": format_quantity(step.inter_node_bytes_per_gpu, "GB"),
         "kind": "estimated",
+        "validated_by": validated_by(candidate, context, Estimate.TIME),
         "notes": list(step.notes),
     }
     days = run_time(workload, step).to("s").magnitude / SECONDS_PER_DAY

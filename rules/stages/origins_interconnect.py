@@ -74,6 +74,7 @@ SECTIONS: dict[str, str | Origin] = {
     "performance.exposed_communication": "exposed_percent",
     "performance.sent_between_domains_per_gpu": taken("step.sent"),
     "performance.kind": computed(_STEP, "step.terms", note="counted by formula, not measured"),
+    "performance.validated_by": computed("regimes.nearest", "plan.label", "gpu.name", "training.precision", "work.model_kind", "size.gpus"),
     "performance.notes": computed(_STEP, "machine.assumed", "sustained_measured"),
     "performance.run_without_failures": "run_days",
 }

@@ -104,6 +104,7 @@ SECTIONS: dict[str, str | Origin] = {
     "memory.terms": taken("peak.terms"),
     "memory.fullest_stage": taken("peak.stages"),
     "memory.stage_totals": taken("peak.stages"),
+    "memory.validated_by": computed("regimes.nearest", "plan.label", "gpu.name", "training.precision", "work.model_kind", "size.gpus"),
     "memory.notes": computed("sizing.memory.estimate_memory", "plan.label", "work.model"),
     "memory.allocator_peak": taken("peak.allocated"),
     "memory.allocator_range": taken("peak.allocated"),

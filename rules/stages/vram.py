@@ -8,6 +8,7 @@ from catalogs.quantities import format_quantity, magnitude
 from rules.facts import FactField
 from rules.findings import Scalar, Stage
 from rules.guidance.vram import RULES
+from rules.regimes import Estimate
 from rules.sizing.hardware import hardware_of
 from rules.sizing.memory_checks import (
     ONE_STATE_OPTIMIZERS,
@@ -24,6 +25,7 @@ from rules.sizing.parameters import counted_total
 from rules.sizing.plans import search
 from rules.sizing.results import BomLine
 from rules.sizing.software import precision_hardware
+from rules.stages.validated import validated_by
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -246,6 +248,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     sections = {"workload": _workload_section(context.workload)}
     if candidate.choice is not None:
         sections["memory"] = _memory_section(candidate.choice.memory, candidate)
+        sections["memory"]["validated_by"] = validated_by(candidate, context, Estimate.MEMORY)
     else:
         capacity = device_capacity(candidate.gpu)
         need = _missing_facts(candidate, context, _gib(capacity))
