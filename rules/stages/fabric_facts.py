@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING
 
 from rules.facts import FactField
+from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.fabric.compute import domains_spanned, needs_compute_fabric
 from rules.sizing.fabric.design import technology_name
+from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
+from rules.sizing.memory_checks import quick_gpus
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -25,6 +29,15 @@ UNLIMITED_GBPS = 1e6
 """A rate per GPU at which no exchange takes noticeable time."""
 V100_PEAK_TFLOPS = 125.0
 """Dense 16-bit peak of a V100 with tensor cores [NVIDIA V100 datasheet], on which the published ladder of ZeRO-3 speeds was measured."""
+HOST_ONLY_FORMS = ("PCIe 3-4 slot", "desktop unit")
+"""Form factors of GPUs without GPUDirect RDMA: it is for data-centre and professional GPUs [NVIDIA, GPUDirect RDMA documentation], which
+leaves out GeForce cards, and the GB10 of DGX Spark has none [NVIDIA DGX Spark frequently asked questions]."""
+ALL_REDUCE_BYTES = 4.0 * 2**30
+"""Message of the acceptance test: from 4 GiB on the published bus bandwidths rise no more than a tenth inside InfiniBand clusters."""
+ACCEPTED_SHARE = 0.85
+"""Part of the modelled bus bandwidth that passes: published results of equal clusters lie in bands of 10 to 15 % (catalog, collectives)."""
+MEASURABLE_PERCENT = 95.0
+"""Scaling above this is not asked for: the error of a step estimate on tuned published runs is about 5 %."""
 LAYOUT_WORDS = {
     "single": "one switch",
     "pair": "two switches back to back",
@@ -33,6 +46,7 @@ LAYOUT_WORDS = {
     "rail_only": "separate rails",
     "none": "no network",
 }
+PLANE_WORDS = "one switch in each plane"
 
 GIVEN_REASONS = {
     "asked": "The answers ask for it",
@@ -64,6 +78,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("switches", "switches of the network among GPUs"),
     FactField("leaf", "leaf switches"),
     FactField("spine", "spine switches"),
+    FactField("spine_words", "the same in words"),
     FactField("core", "core switches"),
     FactField("tiers", "tiers of switches"),
     FactField("planes", "independent planes"),
@@ -101,7 +116,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("baseline_gbps", "100 GbE per node"),
     FactField("baseline_slower_percent", "how much longer the step would get with one 100 GbE link per node"),
     FactField("exposed_percent", "share of the step that waits for communication of any kind"),
-    FactField("scaling_percent", "the rest: what the design expects of scaling"),
+    FactField("scaling_percent", "the rest: what the design expects of scaling, within what a measurement can tell"),
+    FactField("base_nodes", "fewest nodes whose GPU memory holds the model's state by the field's first guess"),
+    FactField("base_words", "the same in words"),
     FactField("oversubscription", "down to up bandwidth as wired"),
     FactField("oversubscription_asked", "the ratio that the answers allow"),
     FactField("spine_loss_percent", "bandwidth between leaves that the loss of one spine takes"),
@@ -112,6 +129,10 @@ FACTS: tuple[FactField, ...] = (
     FactField("manager_links", "links of fabric managers"),
     FactField("managers_missing", "whether fabric managers found no free port"),
     FactField("nodes_with_managers", "nodes at which a port for them would be free"),
+    FactField("spare_nodes", "spare nodes"),
+    FactField("spares_wired", "whether they have ports and cables of their own, or are trays that need none"),
+    FactField("gpu_direct", "whether adapters may read and write the GPU's memory without the host's"),
+    FactField("joins_fabric", "whether the node is built for a network among GPUs: such GPUs, and no desktop machine"),
     FactField("domains_spanned", "scale-up domains over which tensor, expert or context groups reach"),
     FactField("expert_domains", "scale-up domains over which the experts are spread"),
     FactField("zero_stage", "sharding stage of the plan"),
@@ -123,7 +144,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("ladder_gbps", "rate per node at which ZeRO-3 ran badly on V100, scaled to this GPU"),
     FactField("message_mib", "largest message of the plan's collectives"),
     FactField("message_share", "share of the adapter's rate that a message of that size reaches, measured"),
-    FactField("bus_gb_per_s", "bus bandwidth that an all-reduce over all GPUs should reach"),
+    FactField("bus_gb_per_s", "bus bandwidth that an all-reduce of 4 GiB over all GPUs should reach, 0 without a network"),
     FactField("is_language_model", "whether the workload is a language model"),
     FactField("model", "name of the model"),
     FactField("objective", "cheapest, fastest or best_per_kw"),
@@ -162,6 +183,8 @@ def _cluster(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "model": context.workload.model.name,
         "objective": context.answers.text("budget.objective"),
         "asked": context.answers.text("preferences.fabric"),
+        "gpu_direct": not candidate.gpu.form_factor.startswith(HOST_ONLY_FORMS),
+        "joins_fabric": not (candidate.gpu.form_factor.startswith(HOST_ONLY_FORMS) or candidate.node.desktop),
         "oversubscription_asked": context.answers.number("preferences.oversubscription") or 1.0,
     }
 
@@ -181,6 +204,8 @@ def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "other_switches": choice.other.counts.switches if choice.other else 0,
         "managers_missing": choice.managers_missing,
         "nodes_with_managers": max(1, candidate.nodes - 1),
+        "spare_nodes": sized.front.storage.spares if sized.front.storage else 0,
+        "spares_wired": choice.spares_wired > 0 or candidate.node.is_rack,
     }
 
 
@@ -204,7 +229,7 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
             "manager_links",
         )
         losses = {"spine_loss_percent": 0.0, "leaf_loss_percent": 0.0, "oversubscription": 1.0, "planes": 1}
-        words = {"switch_name": "", "layout": "none", "layout_words": LAYOUT_WORDS["none"], "switch_words": "none"}
+        words = {"switch_name": "", "layout": "none", "layout_words": LAYOUT_WORDS["none"], "switch_words": "none", "spine_words": "none"}
         return {**dict.fromkeys(zeros, 0), **losses, **words}
     counts, spec = chosen.counts, chosen.spec
     tiers = ((counts.leaf, "leaf"), (counts.spine, "spine"), (counts.core, "core"))
@@ -217,7 +242,8 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
         "tiers": counts.tiers,
         "planes": counts.planes,
         "layout": spec.layout,
-        "layout_words": LAYOUT_WORDS[spec.layout],
+        "layout_words": PLANE_WORDS if spec.layout == "single" and counts.planes > 1 else LAYOUT_WORDS[spec.layout],
+        "spine_words": counted_words(counts.spine, "spine"),
         "switch_words": " + ".join(f"{number} {tier}" for number, tier in tiers if number),
         "link_gbps": spec.link_speed_gbps,
         "oversubscription": round(counts.oversubscription, 4),
@@ -247,8 +273,33 @@ def _adapters(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "fast_scale_up": candidate.node.topology in ("nvswitch", "full_mesh", "ethernet_mesh", "unified"),
         "offered_gbps": sized.offered_gbps,
         "effective_gbps": sized.effective_gbps,
-        "bus_gb_per_s": sized.effective_gbps * sized.gpus_per_node / 8.0,
+        "bus_gb_per_s": _bus_gb_per_s(sized, candidate) if sized.choice.chosen else 0.0,
     }
+
+
+def counted_words(number: int, what: str) -> str:
+    """Return a count with its noun: "1 spine", "4 spines"."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+
+
+def _bus_gb_per_s(sized: SizedFabric, candidate: Candidate) -> float:
+    """Return the bus bandwidth in GB/s that an all-reduce over all GPUs should reach, by the model that rated the plan.
+
+    Inside a scale-up domain the links among GPUs carry it, and every domain brings the adapters of all its GPUs to the network.
+    """
+    hardware = replace(sized.step.hardware, nic_bytes_per_s=sized.offered_gbps * GIGA / BITS_PER_BYTE / sized.step.hardware.devices)
+    ranks = candidate.gpus * hardware.devices
+    who = Group(ranks, min(ranks, hardware.domain))
+    seconds = all_reduce_seconds(hardware, who, ALL_REDUCE_BYTES)
+    return ACCEPTED_SHARE * 2.0 * (ranks - 1) / ranks * ALL_REDUCE_BYTES / seconds / GIGA if seconds > 0 else 0.0
+
+
+def _base_nodes(candidate: Candidate, context: Context) -> int:
+    """Return the fewest nodes that hold the model's state; one for models that are trained in part."""
+    workload, gpus = context.workload, max(1, candidate.node.gpu_count // candidate.node.trays)
+    if workload.trainable_parameters < workload.parameters.total or workload.unit != "token":
+        return 1
+    return -(-quick_gpus(workload.parameters.total, candidate.gpu.memory.capacity.to("GB"), context.catalog) // gpus)
 
 
 def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
@@ -274,7 +325,7 @@ def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "baseline_gbps": BASELINE_GBPS,
         "baseline_slower_percent": 100.0 * max(0.0, baseline),
         "exposed_percent": 100.0 * traffic.exposed_share,
-        "scaling_percent": 100.0 * (1.0 - traffic.exposed_share),
+        "scaling_percent": min(100.0 * (1.0 - traffic.exposed_share), MEASURABLE_PERCENT),
     }
 
 
@@ -285,8 +336,10 @@ def _plan(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[st
     zero3_gb = _rule_of_thumb(catalog, "fab-comms-zero3") * parameters / 1e9
     node_gbps = sized.effective_gbps * sized.gpus_per_node
     domain = max(1, candidate.node.scale_up_domain)
-    message = traffic.message_mib
+    message, base = traffic.message_mib, _base_nodes(candidate, context)
     return {
+        "base_nodes": base,
+        "base_words": counted_words(base, "node"),
         "domains_spanned": domains_spanned(candidate),
         "expert_domains": -(-plan.expert * plan.expert_tensor // domain) if plan and plan.expert > 1 else 1,
         "zero_stage": plan.zero_stage if plan else 0,

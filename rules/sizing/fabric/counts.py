@@ -271,7 +271,8 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
     if plane.spines and plane.tiers == 2:
         least = ceil(plane.leaf * plane.leaf_up / spec.spine_ports)
         if plane.spine > least:
-            notes.append(f"{least} spines would have enough ports; {plane.spine} divide the {plane.leaf_up} uplinks of a leaf evenly")
+            enough = f"{least} spine would" if least == 1 else f"{least} spines would"
+            notes.append(f"{enough} have enough ports; {plane.spine} divide the {plane.leaf_up} uplinks of a leaf evenly")
         unit = split_leaf(spec).down // (1 if spec.layout != "tree" else spec.nics_per_node)
         if spec.wired_for == "nodes" and plane.unit_nodes < unit:
             notes.append(

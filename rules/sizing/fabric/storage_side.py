@@ -1,6 +1,6 @@
 """What the storage systems of a candidate bring to the front-end network: boxes, ports and the rate that these carry.
 
-The systems are chosen as the stage storage_cpu chooses them, by the same functions; tests compare the two.
+The systems are those that the stage storage_cpu chooses; its choice rests on the plan and the needs, not on the network.
 """
 
 from __future__ import annotations
@@ -9,19 +9,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.sizing.reliability import SECONDS_PER_DAY, goodput_of, spares_needed
-from rules.sizing.storage import (
-    OBJECT_STORE_FROM_BYTES,
-    StorageSystem,
-    choose_system,
-    reference_rates,
-    restore_seconds,
-    shared_storage,
-    storage_needs,
-)
+from rules.sizing.reliability import spare_nodes
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
+    from rules.sizing.storage import StorageSystem
 
 LINKS_PER_SERVER = 2
 """Every box of storage is tied to two leaves, like every node, so that a leaf can fail."""
@@ -60,25 +52,11 @@ def storage_side(candidate: Candidate, context: Context, node_gbps: float) -> St
     A system whose ports are published has all of them connected. Others have two links per box, and as many more as their read rate
     needs. Several nodes keep home directories on a file server of their own; with NFS that is the same server.
     """
-    workload, catalog = context.workload, context.catalog
-    _, usual_write = reference_rates(workload.data_kind, candidate.gpus, catalog)
-    state = float(workload.checkpoint.to("byte").magnitude)
-    planned = goodput_of(candidate.gpu, candidate.gpus, catalog, state, usual_write=usual_write)
-    needs = storage_needs(
-        workload,
-        catalog,
-        nodes=candidate.nodes,
-        gpus=candidate.gpus,
-        units_per_second=candidate.choice.step.units_per_second if candidate.choice else 0.0,
-        checkpoints=planned.checkpoints,
-        restore_s=restore_seconds(planned.mtbf, planned.restart),
-    )
-    kind, _ = shared_storage(context.answers.text("preferences.storage"), candidate.nodes, candidate.gpus, needs)
-    system = None
-    if kind in ("parallel_file_system", "both"):
-        working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
-        system = choose_system(needs, "parallel_file_system", catalog, context.answers.names("preferences.vendors"), working)
-    spares = spares_needed(SECONDS_PER_DAY / planned.mtbf, candidate.nodes) if candidate.nodes > 1 else 0
+    from rules.stages.storage_cpu import size  # the stage that decides on storage; imported late, for stages stand above sizing
+
+    sized = size(candidate, context)
+    kind, needs, system = sized.kind, sized.needs, sized.system
+    spares = spare_nodes(candidate.gpu, candidate.gpus, candidate.nodes, context.catalog)
     if system is not None:
         return _of_system(system, node_gbps, spares)
     if kind in ("local", "nfs_server"):

@@ -65,13 +65,18 @@ class StepAtRate:
         self._candidate, self._context, self._traffic = candidate, context, traffic
         self._hardware: Hardware | None = None
 
+    @property
+    def hardware(self) -> Hardware:
+        """Return the hardware that the plan was rated with."""
+        if self._hardware is None:
+            self._hardware = hardware_of(self._candidate.node, self._candidate.gpu, self._context.catalog)
+        return self._hardware
+
     def longer(self, gbps: float) -> float:
         """Return by which share the step is longer at `gbps` Gb/s per GPU than it was rated; negative where it is shorter."""
         candidate, traffic = self._candidate, self._traffic
         if candidate.choice is None or traffic.gigabytes <= 0 or traffic.step_s <= 0 or gbps <= 0:
             return 0.0
-        if self._hardware is None:
-            self._hardware = hardware_of(candidate.node, candidate.gpu, self._context.catalog)
-        other = replace(self._hardware, nic_bytes_per_s=gbps * GIGA / BITS_PER_BYTE / self._hardware.devices)
+        other = replace(self.hardware, nic_bytes_per_s=gbps * GIGA / BITS_PER_BYTE / self.hardware.devices)
         step = estimate_step(self._context.workload, candidate.choice.plan, other)
         return magnitude(step.expected, "s") / traffic.step_s - 1.0
