@@ -196,19 +196,6 @@ CHOICE_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        id="fabric.no_gpu_direct",
-        stage=Stage.FABRIC,
-        kind=Kind.WARNING,
-        strength=Strength.STRONG,
-        when=(_MULTI_NODE, F.gpu_direct == False),  # noqa: E712
-        guidance=("G2d.1", "G5.5"),
-        because=(
-            "Adapters cannot reach the memory of a {gpu} directly: what is sent between nodes is copied through the host's memory, which "
-            "takes its share of the PCIe links and of the processors."
-        ),
-        fix=(Fix("preferences.gpus", "name a GPU for servers, with GPUDirect RDMA or its equivalent"),),
-    ),
-    Rule(
         id="fabric.none_needed",
         stage=Stage.FABRIC,
         kind=Kind.DECISION,

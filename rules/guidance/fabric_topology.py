@@ -65,7 +65,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         guidance=("G2c.1", "G2b.2"),
         thresholds=("fab-ib-ar",),
         because=(
-            "Static routes over {spine_words} collide; the subnet manager must route adaptively. In-network reduction (SHARP) needs "
+            "Static routes over {spine} spine(s) collide; the subnet manager must route adaptively. In-network reduction (SHARP) needs "
             "its aggregation manager and is shared by all jobs, so the design does not count on it."
         ),
         decides=("fabric.compute.routing", "adaptive routing (ar_updn or ar_ftree) in the subnet manager"),
@@ -130,26 +130,13 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         stage=Stage.FABRIC,
         kind=Kind.DECISION,
         strength=Strength.ADVICE,
-        when=(F.layout == "single", F.planes == 1),
+        when=(F.layout == "single",),
         guidance=("G7.4", "G2e.1"),
         because=(
-            "All {nodes} nodes fit on one {switch_name} with {free_leaf_ports} ports to spare: one hop, no oversubscription; it is "
-            "also a single point of failure, which a second one would remove."
+            "All {nodes} nodes fit on one {switch_name}{in_each_plane} with {free_leaf_ports} ports to spare: one hop, no "
+            "oversubscription; {switch_loss}."
         ),
-        decides=("fabric.compute.topology", "one switch for all {nodes} nodes"),
-    ),
-    Rule(
-        id="fabric.one_leaf_per_plane",
-        stage=Stage.FABRIC,
-        kind=Kind.DECISION,
-        strength=Strength.ADVICE,
-        when=(F.layout == "single", F.planes >= 2),
-        guidance=("G7.4", "G2e.1"),
-        because=(
-            "All {nodes} nodes fit on one {switch_name} in each of {planes} planes, with {free_leaf_ports} ports to spare: one hop, no "
-            "oversubscription. A failed switch takes {leaf_loss_percent} of every node's rate and stops none."
-        ),
-        decides=("fabric.compute.topology", "one switch for all {nodes} nodes in each of {planes} planes"),
+        decides=("fabric.compute.topology", "one switch for all {nodes} nodes{in_each_plane}"),
     ),
     Rule(
         id="fabric.oversubscribed",
@@ -219,18 +206,6 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        id="fabric.spares_no_port",
-        stage=Stage.FABRIC,
-        kind=Kind.ASSUMPTION,
-        strength=Strength.ADVICE,
-        when=(_MULTI_NODE, F.switches > 0, F.spare_nodes > 0, F.spares_wired == False),  # noqa: E712
-        guidance=("G2e.1",),
-        because=(
-            "The network among GPUs has no ports left for {spare_nodes} spare node(s): a spare takes over the cables of the node that it "
-            "replaces, so it can run no test of the network while it waits."
-        ),
-    ),
-    Rule(
         id="fabric.spines_few",
         stage=Stage.FABRIC,
         kind=Kind.WARNING,
@@ -239,7 +214,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         guidance=("G2e.1", "G2c.1"),
         thresholds=("fab-min-spines",),
         because=(
-            "With {spine_words} the ports are enough, but losing one takes {spine_loss_percent} of what passes between leaves; with two, "
+            "{spine} spine(s) have enough ports, but losing one takes {spine_loss_percent} of what passes between leaves; with two, "
             "a double failure under load has led to storms of pause frames."
         ),
         ask=Ask(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from rules.findings import Stage
 from rules.guidance.fabric import RULES
 from rules.sizing.fabric.design import design_fabric
-from rules.stages.fabric_facts import FACTS, fabric_facts
+from rules.stages.fabric_facts import fabric_facts
+from rules.stages.fabric_fields import FACTS
 from rules.stages.fabric_sections import fabric_bill, fabric_sections
 
 if TYPE_CHECKING:

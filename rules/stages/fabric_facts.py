@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING
 
-from rules.facts import FactField
 from rules.sizing.collectives import Group, all_reduce_seconds
+from rules.sizing.fabric.adapters import gpu_direct
 from rules.sizing.fabric.compute import domains_spanned, needs_compute_fabric
 from rules.sizing.fabric.design import technology_name
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
+    from rules.sizing.fabric.counts import FabricCounts
     from rules.sizing.fabric.design import SizedFabric
     from rules.sizing.fabric.switching import Counted
 
@@ -29,13 +30,12 @@ UNLIMITED_GBPS = 1e6
 """A rate per GPU at which no exchange takes noticeable time."""
 V100_PEAK_TFLOPS = 125.0
 """Dense 16-bit peak of a V100 with tensor cores [NVIDIA V100 datasheet], on which the published ladder of ZeRO-3 speeds was measured."""
-HOST_ONLY_FORMS = ("PCIe 3-4 slot", "desktop unit")
-"""Form factors of GPUs without GPUDirect RDMA: it is for data-centre and professional GPUs [NVIDIA, GPUDirect RDMA documentation], which
-leaves out GeForce cards, and the GB10 of DGX Spark has none [NVIDIA DGX Spark frequently asked questions]."""
 ALL_REDUCE_BYTES = 4.0 * 2**30
 """Message of the acceptance test: from 4 GiB on the published bus bandwidths rise no more than a tenth inside InfiniBand clusters."""
 ACCEPTED_SHARE = 0.85
 """Part of the modelled bus bandwidth that passes: published results of equal clusters lie in bands of 10 to 15 % (catalog, collectives)."""
+LEAST_SCALING_PERCENT = 50.0
+"""Less is no good answer, whatever the design expects: a GPU would wait longer than it computes. A proposal."""
 MEASURABLE_PERCENT = 95.0
 """Scaling above this is not asked for: the error of a step estimate on tuned published runs is about 5 %."""
 LAYOUT_WORDS = {
@@ -55,106 +55,6 @@ GIVEN_REASONS = {
     "fastest": "Speed is the objective, and InfiniBand has the lowest latency",
 }
 """Reasons of a technology that do not come from the plan's traffic. Published designs: AMD's cluster networking guide for MI300."""
-
-FACTS: tuple[FactField, ...] = (
-    FactField("nodes", "scale-out nodes: servers, or trays of racks"),
-    FactField("gpus", "GPUs that train"),
-    FactField("gpus_per_node", "GPUs of one scale-out node"),
-    FactField("gpu", "name of the GPU"),
-    FactField("node", "name of the server or rack"),
-    FactField("multi_node", "whether GPUs must talk between nodes outside one scale-up domain"),
-    FactField("buildable", "whether the network among GPUs can be built, or none is needed"),
-    FactField("refused", "why it cannot be built, empty where it can"),
-    FactField("technology", "infiniband, ethernet or none"),
-    FactField("technology_name", "the technology with its speed, in words"),
-    FactField("reason", "why: asked, only, platform, heavy, latency, fastest, light or none"),
-    FactField("reason_is_given", "whether the technology follows from the answers, the platform or lack of choice, not from the traffic"),
-    FactField("reason_words", "that reason in words, empty where the traffic decided"),
-    FactField("asked", "the fabric that the answers ask for, or any"),
-    FactField("asked_for_missing", "whether what was asked for cannot be built with these adapters and switches"),
-    FactField("other_name", "the other technology that could have been built, empty where none"),
-    FactField("other_switches", "its number of switches, 0 where none"),
-    FactField("switch_name", "the switch product, empty where none"),
-    FactField("switches", "switches of the network among GPUs"),
-    FactField("leaf", "leaf switches"),
-    FactField("spine", "spine switches"),
-    FactField("spine_words", "the same in words"),
-    FactField("core", "core switches"),
-    FactField("tiers", "tiers of switches"),
-    FactField("planes", "independent planes"),
-    FactField("layout", "single, tree or rail; none without a network"),
-    FactField("layout_words", "the same in words"),
-    FactField("switch_words", "the switches per tier, in words"),
-    FactField("nics_per_node", "adapters of a node for traffic among GPUs"),
-    FactField("nics_per_gpu", "adapters for each GPU"),
-    FactField("nic_name", "the adapter"),
-    FactField("nic_speed_gbps", "rate of one adapter"),
-    FactField("link_gbps", "rate of one link to a leaf"),
-    FactField("nics_assumed", "whether the adapters are assumed rather than stated"),
-    FactField("nics_assumption", "what is assumed about them"),
-    FactField("node_gbps", "rate of all adapters of a node"),
-    FactField("slot_known", "whether the slot's PCIe generation is stated and the adapter sits in a slot"),
-    FactField("slot_gbps", "rate of an x16 slot, 0 where not known"),
-    FactField("rdma", "whether the adapters do RDMA"),
-    FactField("reorders_packets", "whether they put sprayed packets back in order"),
-    FactField("fast_scale_up", "whether the GPUs of a node share fast links"),
-    FactField("offered_gbps", "a GPU's share of its node's adapters, through the wired ratio"),
-    FactField("effective_gbps", "the part of it to plan with"),
-    FactField("has_plan", "whether a parallel plan was found"),
-    FactField("plan", "the parallel plan"),
-    FactField("has_traffic", "whether the plan sends bytes between scale-up domains"),
-    FactField("traffic_gb", "what one GPU sends to other scale-up domains in a step"),
-    FactField("traffic_s", "how long that takes at the effective rate"),
-    FactField("budget_s", "computing time of the step that it can hide behind"),
-    FactField("traffic_to_budget", "the first over the second"),
-    FactField("needed_gbps", "mean rate per GPU over the computing time that can hide it"),
-    FactField("needed_node_gbps", "the same for a node"),
-    FactField("needed_percent", "needed over effective rate"),
-    FactField("step_s", "time of one step"),
-    FactField("slower_percent", "how much longer the step is than on a network without limit; 0 where traffic hides"),
-    FactField("half_rate_longer_percent", "how much longer the step would be at half of the rate"),
-    FactField("baseline_gbps", "100 GbE per node"),
-    FactField("baseline_slower_percent", "how much longer the step would get with one 100 GbE link per node"),
-    FactField("exposed_percent", "share of the step that waits for communication of any kind"),
-    FactField("scaling_percent", "the rest: what the design expects of scaling, within what a measurement can tell"),
-    FactField("base_nodes", "fewest nodes whose GPU memory holds the model's state by the field's first guess"),
-    FactField("base_words", "the same in words"),
-    FactField("oversubscription", "down to up bandwidth as wired"),
-    FactField("oversubscription_asked", "the ratio that the answers allow"),
-    FactField("spine_loss_percent", "bandwidth between leaves that the loss of one spine takes"),
-    FactField("leaf_loss_percent", "bandwidth of a node that the loss of one leaf takes"),
-    FactField("free_leaf_ports", "unused ports of the leaves"),
-    FactField("two_tier_nodes", "largest number of nodes that two tiers of this switch carry"),
-    FactField("unit_nodes", "nodes that share one set of leaves"),
-    FactField("manager_links", "links of fabric managers"),
-    FactField("managers_missing", "whether fabric managers found no free port"),
-    FactField("nodes_with_managers", "nodes at which a port for them would be free"),
-    FactField("spare_nodes", "spare nodes"),
-    FactField("spares_wired", "whether they have ports and cables of their own, or are trays that need none"),
-    FactField("gpu_direct", "whether adapters may read and write the GPU's memory without the host's"),
-    FactField("joins_fabric", "whether the node is built for a network among GPUs: such GPUs, and no desktop machine"),
-    FactField("domains_spanned", "scale-up domains over which tensor, expert or context groups reach"),
-    FactField("expert_domains", "scale-up domains over which the experts are spread"),
-    FactField("zero_stage", "sharding stage of the plan"),
-    FactField("zero_stage_given", "whether the answers ask for it"),
-    FactField("zero3_gb", "what ZeRO-3 moves per accumulation step and node, by the rule of thumb"),
-    FactField("zero3_s", "how long that takes at the node's effective rate"),
-    FactField("plain_gb", "what plain data parallelism moves per step and node, by the rule of thumb"),
-    FactField("micro_step_s", "computing time of one accumulation step"),
-    FactField("ladder_gbps", "rate per node at which ZeRO-3 ran badly on V100, scaled to this GPU"),
-    FactField("message_mib", "largest message of the plan's collectives"),
-    FactField("message_share", "share of the adapter's rate that a message of that size reaches, measured"),
-    FactField("bus_gb_per_s", "bus bandwidth that an all-reduce of 4 GiB over all GPUs should reach, 0 without a network"),
-    FactField("is_language_model", "whether the workload is a language model"),
-    FactField("model", "name of the model"),
-    FactField("objective", "cheapest, fastest or best_per_kw"),
-    FactField("has_front_end", "whether there is a storage and in-band network"),
-    FactField("front_gbps", "rate of its links"),
-    FactField("front_ratio", "its down to up bandwidth"),
-    FactField("front_switches", "its switches"),
-    FactField("managed_ports", "ports of the out-of-band network"),
-    FactField("managed_switches", "its switches"),
-)
 
 
 def fabric_facts(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -183,8 +83,8 @@ def _cluster(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "model": context.workload.model.name,
         "objective": context.answers.text("budget.objective"),
         "asked": context.answers.text("preferences.fabric"),
-        "gpu_direct": not candidate.gpu.form_factor.startswith(HOST_ONLY_FORMS),
-        "joins_fabric": not (candidate.gpu.form_factor.startswith(HOST_ONLY_FORMS) or candidate.node.desktop),
+        "gpu_direct": gpu_direct(candidate.gpu),
+        "joins_fabric": gpu_direct(candidate.gpu) and not candidate.node.desktop,
         "oversubscription_asked": context.answers.number("preferences.oversubscription") or 1.0,
     }
 
@@ -204,8 +104,6 @@ def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "other_switches": choice.other.counts.switches if choice.other else 0,
         "managers_missing": choice.managers_missing,
         "nodes_with_managers": max(1, candidate.nodes - 1),
-        "spare_nodes": sized.front.storage.spares if sized.front.storage else 0,
-        "spares_wired": choice.spares_wired > 0 or candidate.node.is_rack,
     }
 
 
@@ -230,7 +128,8 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
         )
         losses = {"spine_loss_percent": 0.0, "leaf_loss_percent": 0.0, "oversubscription": 1.0, "planes": 1}
         words = {"switch_name": "", "layout": "none", "layout_words": LAYOUT_WORDS["none"], "switch_words": "none", "spine_words": "none"}
-        return {**dict.fromkeys(zeros, 0), **losses, **words}
+        more = dict.fromkeys(("in_each_plane", "switch_loss", "tiers_asked", "tiers_good"), "")
+        return {**dict.fromkeys(zeros, 0), **losses, **words, **more}
     counts, spec = chosen.counts, chosen.spec
     tiers = ((counts.leaf, "leaf"), (counts.spine, "spine"), (counts.core, "core"))
     return {
@@ -245,6 +144,7 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
         "layout_words": PLANE_WORDS if spec.layout == "single" and counts.planes > 1 else LAYOUT_WORDS[spec.layout],
         "spine_words": counted_words(counts.spine, "spine"),
         "switch_words": " + ".join(f"{number} {tier}" for number, tier in tiers if number),
+        **_words(counts),
         "link_gbps": spec.link_speed_gbps,
         "oversubscription": round(counts.oversubscription, 4),
         "spine_loss_percent": 100.0 / counts.spine if counts.spine else 0.0,
@@ -253,6 +153,21 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
         "two_tier_nodes": counts.two_tier_nodes,
         "unit_nodes": counts.unit_nodes,
         "manager_links": counts.manager_links,
+    }
+
+
+def _words(counts: FabricCounts) -> dict[str, Scalar]:
+    """Return what differs in words between one plane and several, one tier and several."""
+    loss = "it is also a single point of failure, which a second one would remove"
+    if counts.planes > 1:
+        loss = f"a failed switch takes {100.0 / counts.planes:.3g} % of every node's rate and stops none"
+    several = counts.tiers > 1
+    asked = " and over nodes that share no leaf, and what is the ratio of downlink to uplink bandwidth of each tier"
+    return {
+        "in_each_plane": f" in each of {counts.planes} planes" if counts.planes > 1 else "",
+        "switch_loss": loss,
+        "tiers_asked": asked if several else "",
+        "tiers_good": f" in both cases, and {round(counts.oversubscription, 4):g}:1 or better in every tier" if several else "",
     }
 
 
@@ -325,7 +240,7 @@ def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "baseline_gbps": BASELINE_GBPS,
         "baseline_slower_percent": 100.0 * max(0.0, baseline),
         "exposed_percent": 100.0 * traffic.exposed_share,
-        "scaling_percent": min(100.0 * (1.0 - traffic.exposed_share), MEASURABLE_PERCENT),
+        "scaling_asked_percent": max(LEAST_SCALING_PERCENT, min(100.0 * (1.0 - traffic.exposed_share), MEASURABLE_PERCENT)),
     }
 
 

@@ -344,6 +344,65 @@ def test_the_traffic_decides_unless_the_answers_do(catalog, answers, technology,
     assert (fact["technology"], fact["reason"]) == (technology, reason)
 
 
+def test_two_planes_are_two_switches_of_which_one_may_fail(catalog):
+    fact = stage.assess(*made(catalog, "nvidia-dgx-b300", 8, preferences__fabric="ethernet"))
+    assert (fact["planes"], fact["switches"], fact["layout_words"]) == (2, 2, "one switch in each plane")
+    assert fact["in_each_plane"] == " in each of 2 planes"
+    assert fact["switch_loss"] == "a failed switch takes 50 % of every node's rate and stops none"
+    one = stage.assess(*made(catalog, "nvidia-dgx-h100", 8))
+    assert one["switch_loss"].startswith("it is also a single point of failure")
+    assert (one["tiers_asked"], one["tiers_good"]) == ("", ""), "one switch has no tiers to ask about"
+
+
+@pytest.mark.parametrize(
+    ("node", "units", "fabric", "low", "high"),
+    [
+        ("nvidia-gb200-nvl72", 8, "infiniband", 250, 346),  # CoreWeave: 346 GB/s at 4 GiB over 1,440 GB200
+        ("nvidia-dgx-h100", 8, "infiniband", 280, 383),  # CoreWeave: 383 GB/s at 4 GiB over 64 H100
+    ],
+)
+def test_all_reduce_that_passes_is_below_what_was_measured(catalog, node, units, fabric, low, high):
+    """70 % of an adapter per GPU is 280 GB/s; racks of 72 bring the adapters of all their trays, not four."""
+    fact = stage.assess(*made(catalog, node, units, preferences__fabric=fabric))
+    assert low < fact["bus_gb_per_s"] < high
+
+
+@pytest.mark.parametrize(
+    ("answers", "base"),
+    [
+        ({"model__preset": "llama-3.1-8b"}, 1),
+        ({"model__preset": "llama-3.1-70b"}, 3),  # 70.6 × 18 × 1.25 / 85 GB: 19 GPUs
+        ({"model__preset": "llama-3.1-405b"}, 14),
+        ({"model__preset": "llama-3.1-405b", "workload__kind": "fine_tuning_lora"}, 1),
+    ],
+)
+def test_scaling_is_asked_against_what_holds_the_model(catalog, answers, base):
+    assert stage.assess(*made(catalog, "nvidia-dgx-h100", 32, **answers))["base_nodes"] == base
+
+
+@pytest.mark.parametrize(
+    ("node", "direct", "joins"),
+    [
+        ("workstation-4x-rtx-4090", False, False),
+        ("nvidia-dgx-spark", False, False),
+        ("workstation-4x-rtx-pro-6000", True, False),
+        ("nvidia-dgx-h100", True, True),
+    ],
+)
+def test_only_servers_are_asked_about_a_network_among_gpus(catalog, node, direct, joins):
+    """GPUDirect RDMA is for data-centre and professional GPUs [NVIDIA]."""
+    fact = stage.assess(*made(catalog, node, 1, workload__kind="fine_tuning_qlora", model__preset="llama-3.1-8b"))
+    assert (fact["gpu_direct"], fact["joins_fabric"]) == (direct, joins)
+
+
+def test_own_adapters_are_ethernet_unless_infiniband_is_asked_for(catalog):
+    own = {"own_server__gpu": "nvidia-a100-sxm-80gb", "own_server__gpus": 8, "own_server__nics": 8, "own_server__nic_speed": "200 Gb/s"}
+    fact = stage.assess(*made(catalog, "", 8, **own))
+    assert (fact["technology"], fact["reason"]) == ("ethernet", "only")
+    fact = stage.assess(*made(catalog, "", 8, **own, preferences__fabric="infiniband"))
+    assert (fact["technology"], fact["reason"]) == ("infiniband", "asked")
+
+
 def test_amd_servers_get_ethernet(catalog):
     fact = stage.assess(*made(catalog, "supermicro-as-8125gs-tnmr2-mi300x", 32))
     assert (fact["technology"], fact["reason"]) == ("ethernet", "platform")

@@ -24,6 +24,9 @@ port, on Ethernet it is 2 × 400GbE [NVIDIA ConnectX-8 firmware release notes]."
 STORAGE_SPEED_GBPS, STORAGE_ADAPTERS = 200.0, 1
 """Front-end adapter where a server states none: a dual-port BlueField-3 B3220 of 2 × 200G, as in NVIDIA's reference architecture
 2-8-9-400."""
+HOST_ONLY_FORMS = ("PCIe 3-4 slot", "desktop unit")
+"""Form factors of GPUs without GPUDirect RDMA: it is for data-centre and professional GPUs [NVIDIA, GPUDirect RDMA documentation], which
+leaves out GeForce cards, and the GB10 of DGX Spark has none [NVIDIA DGX Spark frequently asked questions]."""
 TWO_PORT_CAGE = "QSFP112"
 """Cage of adapters with two ports of 200G and 400G, as storage and in-band use them [NVIDIA ConnectX-7 and BlueField-3 user manuals]."""
 _TWIN_CAGES = re.compile(r"(\d+) twin-port")
@@ -80,6 +83,11 @@ def compute_adapters(node: Node, gpu: Gpu, catalog: Catalog, answers: Answers) -
             count = max(1, sum(each.count for each, _ in stated) // node.trays)
             return _of(nic, part.id, count, speed.to("Gb/s"), node, 0.0 if node.nics.on_baseboard else slot)
     return _assumed(node, gpu, catalog, slot)
+
+
+def gpu_direct(gpu: Gpu) -> bool:
+    """Return whether adapters may read and write the GPU's memory without a copy in the host's."""
+    return not gpu.form_factor.startswith(HOST_ONLY_FORMS)
 
 
 def _of(nic: Nic | None, name: str, count: int, speed_gbps: float, node: Node, slot_gbps: float, assumed: str = "") -> Adapters:

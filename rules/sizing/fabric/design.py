@@ -7,7 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
-from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters
+from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters, gpu_direct
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
 from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
 from rules.sizing.fabric.front_end import POWER_UNITS_PER_RACK, FrontEnd, Management, size_front_end
@@ -70,7 +70,8 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     front = size_front_end(candidate, context, front_adapters, *built, racks)
     if front.storage is not None and not candidate.node.is_rack:  # a spare tray takes the place of a failed one in its rack
         choice = with_spares(choice, front.storage.spares, adapters)
-    compute = _compute(choice, adapters, candidate, context, racks, share)
+    spares = front.storage.spares if front.storage else 0
+    compute = _compute(choice, adapters, candidate, context, racks, share, spares)
     shared = _front_end(front, front_adapters, candidate, context, racks)
     design = FabricDesign(
         compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps
@@ -91,7 +92,7 @@ def technology_name(technology: str, link_gbps: float) -> str:
 
 
 def _compute(
-    choice: ComputeChoice, adapters: Adapters, candidate: Candidate, context: Context, racks: int, share_gbps: float
+    choice: ComputeChoice, adapters: Adapters, candidate: Candidate, context: Context, racks: int, share_gbps: float, spares: int
 ) -> FabricNetwork | None:
     counted = choice.chosen
     if counted is None:
@@ -102,9 +103,20 @@ def _compute(
     managers = MANAGERS_PER_FABRIC if counted.counts.manager_links else 0
     extra = managers * fact_value(context.catalog.facts, "ufm-appliance", "power").to("W") if managers else 0.0
     name = technology_name(choice.technology, counted.spec.link_speed_gbps)
-    spares = (f"{choice.spares_wired} spare node(s) have their ports and cables",) if choice.spares_wired else ()
-    notes = (*counted.counts.notes, *spares, *((adapters.assumed,) if adapters.assumed else ()))
+    notes = (*counted.counts.notes, *_node_notes(choice, candidate, spares), *((adapters.assumed,) if adapters.assumed else ()))
     return _network("compute", name, counted, cabling, share_gbps, extra, notes)
+
+
+def _node_notes(choice: ComputeChoice, candidate: Candidate, spares: int) -> tuple[str, ...]:
+    """Return what is to be said of spare nodes, and of GPUs whose memory adapters cannot reach."""
+    notes = []
+    if choice.spares_wired:
+        notes.append(f"{choice.spares_wired} spare node(s) have their ports and cables")
+    elif spares and not candidate.node.is_rack:
+        notes.append(f"no ports are left for {spares} spare node(s): a spare takes over the cables of the node that it replaces")
+    if not gpu_direct(candidate.gpu):
+        notes.append(f"adapters cannot reach the memory of a {candidate.gpu.name}: what is sent is copied through the host's memory")
+    return tuple(notes)
 
 
 def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, racks: int) -> FabricNetwork | None:
