@@ -46,7 +46,7 @@ class Weights:
     precision: float
     part: float
     band: float
-    few: float = 1.0
+    few: float = 0.4
 
 
 WEIGHTS = {

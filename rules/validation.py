@@ -225,6 +225,19 @@ def _sources(outcomes: Iterable[Outcome]) -> tuple[str, ...]:
     return tuple(sorted({each.source for each in outcomes}))
 
 
+def verdicts(outcomes: Iterable[Outcome]) -> dict[str, int]:
+    """Return how many runs worked, were refused all the same, died for lack of memory, and were foreseen to die."""
+    judged = [each for each in outcomes if each.verdict != "unknown"]
+    worked = [each for each in judged if each.worked and (each.rate_measured or each.memory_measured)]
+    died = [each for each in judged if not each.worked]
+    return {
+        "worked": len(worked),
+        "refused": sum(each.verdict == "does_not_fit" for each in worked),
+        "died": len(died),
+        "foreseen": sum(each.verdict != "fits" for each in died),
+    }
+
+
 def calibrations(outcomes: Iterable[Outcome]) -> list[Calibration]:
     """Return, by GPU and precision, what our step times and memory would have to be multiplied with to meet the measured ones."""
     made = []

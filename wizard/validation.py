@@ -22,6 +22,7 @@ from rules.validation import (
     null_errors,
     time_score,
     validated_regimes,
+    verdicts,
     worth_applying,
 )
 from rules.validation_bars import Bar, bars, choice_of, growths
@@ -110,7 +111,7 @@ class Validation:
         return [
             each
             for each in self.outcomes
-            if (each.rate_measured is None and each.memory_measured is None)
+            if (each.rate_measured is None and each.memory_measured is None and each.worked)
             or (each.rate_measured and not each.rate)
             or (each.memory_measured and not each.memory)
         ]
@@ -136,6 +137,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
     """Return the validation as the schema `validate` describes it; shares are plain numbers, 0.05 being 5 %."""
     return {
         "runs": len(validation.outcomes),
+        "verdicts": verdicts(validation.outcomes),
         "memory": {name: _scores(validation.memory(name)) for name in GROUPINGS},
         "time": {name: _timed(validation.time(name)) for name in GROUPINGS},
         "growth": [rounded(asdict(each) | {"error": each.error, "null_error": each.null_error}) for each in validation.growths],

@@ -6,7 +6,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.validation import FEWEST_FOR_CALIBRATION, NOISY, worth_applying
+from rules.validation import FEWEST_FOR_CALIBRATION, NOISY, verdicts, worth_applying
 from wizard.validation import why
 
 if TYPE_CHECKING:
@@ -199,6 +199,11 @@ def as_text(validation: Validation) -> str:
         parts.append("\n".join(map(_wrapped, advice(validation.calibrations))))
         near = [f"{name}: {what}: {text}" for name, texts in validation.nearest().items() for what, text in texts.items()]
         parts.append("\n".join(["Nearest published runs", *map(_wrapped, near)]))
+    counts = verdicts(validation.outcomes)
+    parts.append(
+        f"{counts['refused']} of {counts['worked']:,} runs that worked are refused; "
+        f"{counts['foreseen']} of {counts['died']} that died for lack of memory are foreseen"
+    )
     if validation.unanswered:
         left = validation.unanswered
         shown = [_wrapped(f"{each.id}: {why(each)}") for each in left[:MOST_UNANSWERED]]
