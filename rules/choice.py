@@ -132,6 +132,7 @@ def figures_of(candidate: Candidate, context: Context) -> Figures:
         purchase_usd=_in(purchase.expected, "USD") if purchase else None,
         purchase_low_usd=_in(purchase.low, "USD") if purchase else None,
         purchase_high_usd=_in(purchase.high, "USD") if purchase else None,
+        purchase_open=bool(cost and cost.missing),
         ownership_usd=_in(cost.ownership.expected, "USD") if cost and cost.ownership else None,
         usd_per_million_units=_in(cost.per_million_units.expected, "USD") if cost and cost.per_million_units else None,
         it_power_kw=_in(facility.it_power_maximum, "kW") if facility else None,

@@ -32,7 +32,10 @@ class Assumption:
 
 @dataclass(frozen=True)
 class Figures:
-    """The key figures of a candidate, None where unknown: what alternatives are ranked and compared by."""
+    """The key figures of a candidate, None where unknown: what alternatives are ranked and compared by.
+
+    `purchase_open`: parts without a known price are left out of the purchase, so it is a lower bound.
+    """
 
     gpus: int
     nodes: int
@@ -45,6 +48,7 @@ class Figures:
     purchase_usd: float | None = None
     purchase_low_usd: float | None = None
     purchase_high_usd: float | None = None
+    purchase_open: bool = False
     ownership_usd: float | None = None
     usd_per_million_units: float | None = None
     it_power_kw: float | None = None
@@ -55,7 +59,7 @@ class Figures:
         """Return the known figures, rounded to four significant digits, for files and tables."""
         rows: dict[str, object] = {}
         for name, value in vars(self).items():
-            if value is not None:
+            if value is not None and value is not False:
                 rows[name] = value if isinstance(value, int) else float(f"{value:.4g}")
         return rows
 

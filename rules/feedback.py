@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import magnitude
 from rules.choice import sized_by_deadline
 from rules.design import Reentry
 from rules.findings import Stage
@@ -60,12 +61,17 @@ def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidat
 
 
 def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
-    """What the budget buys cannot be powered: take as many as the power limit carries."""
-    limit = context.answers.number("facility.total_power")
-    if not _size_is_what_limits_allow(context) or limit is None or candidate.facility is None:
+    """What the budget buys cannot be powered or placed: take as many as power and racks carry."""
+    facility, answers = candidate.facility, context.answers
+    if not _size_is_what_limits_allow(context) or facility is None:
         return None
-    needed = candidate.facility.total_power.to("kW").magnitude
-    return _shrunk(candidate, context, needed / limit, f"{needed:,.0f} kW exceed the {limit:,.0f} kW that the datacenter gives")
+    needed = magnitude(facility.total_power, "kW")
+    power, racks = answers.number("facility.total_power"), answers.count("facility.racks")
+    over_power = needed / power if power else 0.0
+    over_racks = facility.rack_count / racks if racks else 0.0
+    if over_power >= over_racks:
+        return _shrunk(candidate, context, over_power, f"{needed:,.0f} kW exceed the {power or 0:,.0f} kW that the datacenter gives")
+    return _shrunk(candidate, context, over_racks, f"{facility.rack_count:,} racks are needed and {racks:,} are there")
 
 
 def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:

@@ -288,11 +288,12 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
         return "the size is what the budget buys, but no budget was given"
     if price is None:
         return "no price is known, so what the budget buys cannot be told; a quote would change that"
-    units = int(budget // price.expected.to("USD").magnitude)
+    alone = unit_price(node, context.catalog, context.answers, network=False) or price
+    units = int(budget // magnitude(price.expected, "USD")) or int(budget >= magnitude(alone.expected, "USD"))
     if units < 1:
-        return f"one costs about {price.expected.to('USD').magnitude:,.0f} USD; the budget is {budget:,.0f} USD"
+        return f"one costs about {magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
+    hardware = _hardware(node, gpu, context)
     for size in reversed(ladder(units)):
-        made = candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)
-        if made.choice is not None or size == 1:
-            return made
-    return _no_plan(gpu)
+        if min(_seconds(hardware, count, context) for count in _uses(size * node.gpu_count)) < math.inf:
+            return candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)
+    return f"the model is expected to fit no plan on {units:,} × {node.name}, which is what the budget buys"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import magnitude
 from catalogs.schema import Status
 from rules.design import Rejected
 from rules.sizing.cost import unit_price
@@ -61,8 +62,10 @@ def _overall(candidate: Candidate, context: Context) -> tuple[object, ...]:
     price = unit_price(candidate.node, context.catalog, context.answers)
     watts = candidate.gpu.power.maximum.to("W") if candidate.gpu.power.maximum else 1000.0
     cost = price.expected.to("USD").magnitude * candidate.units if price else float("inf")
+    alone = unit_price(candidate.node, context.catalog, context.answers, network=False)
+    least = magnitude(alone.low, "USD") * candidate.units if alone else 0.0
     days = candidate.choice.step.expected.to("s").magnitude if candidate.choice else float("inf")
     fastest = context.answers.text("budget.objective") == "fastest"
     budget = context.answers.number("budget.purchase")
-    standing = 0 if budget is None else 1 if price is None else 2 if cost > budget else 0
+    standing = 0 if budget is None else 1 if price is None else 2 * (least > budget)
     return candidate.choice is None, standing, days if fastest else cost, candidate.gpus * watts, candidate.id

@@ -134,3 +134,36 @@ def test_a_fixed_size_is_ranked_by_the_cost_of_the_work(catalog):
     costs = [each.figures.usd_per_million_units for each in ranking.good if not each.apart]
     assert len(costs) > 3
     assert costs[0] == min(costs)
+
+
+@pytest.mark.parametrize("objective", ["fastest", "cheapest"])
+def test_more_money_is_never_worse(catalog, objective):
+    """With eight nodes and 3 to 6 million dollars, a larger budget never gives a slower design."""
+    common = {
+        "model__preset": "llama-3.1-8b", "training__tokens": "100B", "scale__mode": "fixed", "scale__nodes": 8, "budget__objective": objective,
+    }  # fmt: skip
+    days = []
+    for budget in ("3M USD", "3.2M USD", "3.5M USD", "4M USD", "6M USD"):
+        best = considered(catalog, **common, budget__purchase=budget).ranking.good
+        days.append(best[0].figures.days if objective == "fastest" else best[0].figures.usd_per_million_units)
+    assert days == sorted(days, reverse=True)
+
+
+def test_a_budget_buys_nothing_that_does_not_fit(catalog):
+    found = considered(
+        catalog, model__preset="llama-3.1-70b", workload__kind="fine_tuning_full", training__tokens="500M", training__global_batch=64,
+        training__sequence_length=4096, scale__mode="budget", budget__purchase="520k USD",
+    )  # fmt: skip
+    peaks = [each.candidate.choice.memory for each in found.judged]
+    assert all(memory.expected <= memory.capacity for memory in peaks)
+    assert "nvidia-dgx-b200" in [each.candidate.node.id for each in found.judged]
+
+
+def test_what_the_budget_buys_is_placed_in_the_racks_that_are_there(catalog):
+    found = considered(
+        catalog, model__preset="llama-3.1-70b", workload__kind="fine_tuning_lora", training__tokens="500M", scale__mode="budget",
+        budget__purchase="500k USD", facility__racks=2, facility__rack_power="6 kW",
+    )  # fmt: skip
+    best = found.ranking.chosen
+    assert found.ranking.good
+    assert best.figures.racks <= 2
