@@ -160,7 +160,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.has_plan == True, F.zero_stage >= 1, F.shard_ranks > 1, F.gathered_gib > F.headroom_gib),
+        when=(F.has_plan == True, F.state_gathered == True, F.gathered_gib > F.headroom_gib),
         guidance=("G1a.1",),
         thresholds=("vram-save-peak",),
         because=(
@@ -192,7 +192,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.has_plan == True, F.initialisation_gib > F.memory_capacity_gib),
+        when=(F.has_plan == True, F.weights_gathered == True, F.initialisation_gib > F.memory_capacity_gib),
         guidance=("G1a.2",),
         thresholds=("vram-init-peak",),
         because=(
@@ -201,7 +201,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         ),
         ask=Ask(
             to="your software team",
-            ask="Does the training code build the model on the meta device and load shard by shard?",
+            ask="Does the training code build the model without its weights (on the meta device) and load shard by shard?",
             good_answer="yes; no rank ever holds the whole model, on the GPU or on the host",
         ),
     ),
@@ -210,12 +210,17 @@ _FIT_RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.REJECT,
         strength=Strength.HARD,
-        when=(F.memory_verdict == "at_risk", F.plan_given == False, F.least_needed_gib > F.memory_capacity_gib),
+        when=(
+            F.memory_verdict == "at_risk",
+            F.plan_given == False,
+            F.least_needed_gib > F.memory_capacity_gib,
+            F.least_total_gb > F.printed_total_gb,
+        ),
         guidance=("G4.1", "G1a.2"),
-        thresholds=("vram-bytes-adam-18", "vram-zero3"),
+        thresholds=("vram-bytes-adam-18", "vram-zero3", "vram-cuda-context"),
         because=(
-            "No plan on {gpu_count} GPUs is expected to fit: the most frugal needs {least_needed_gib} per GPU, {gpu} offers "
-            "{memory_capacity_gib}. Only a framework that keeps less than usual would run ({memory_needed_low_gib} at least)."
+            "State and contexts alone take {least_total_gb} of the {printed_total_gb} that {gpu_count} GPUs are sold with: the most "
+            "frugal plan is expected to need {least_needed_gib} per GPU, {gpu} offers {memory_capacity_gib}."
         ),
         fix=(_MORE_GPUS, _LARGER_GPU, _ADAPTERS, _SMALL_OPTIMIZER),
         writes=("memory_short",),
@@ -236,7 +241,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         ask=Ask(
             to="server vendor",
             ask="How much GPU memory is free on {gpu} with all of your system and network software running?",
-            good_answer="at least {memory_needed_high_gib}",
+            good_answer="at least {memory_to_ask_gib}",
         ),
     ),
     Rule(
@@ -340,7 +345,13 @@ _FIT_RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.has_plan == True, F.full_training == True, F.zero_stage >= 1, F.shard_ranks > 1),
+        when=(
+            F.has_plan == True,
+            F.full_training == True,
+            F.model_kind != "recommendation",
+            F.zero_stage >= 1,
+            F.shard_ranks > 1,
+        ),
         guidance=("G1a.2", "G1c.1"),
         thresholds=("vram-dist-optimizer", "vram-zero2", "vram-zero3"),
         because=(

@@ -10,16 +10,20 @@ from rules.guidance.declare import Ask, F, Fix, Rule
 _STAGE = Stage.VRAM
 _OTHER_GPU = Fix("preferences.gpus", "name a GPU that computes in this format")
 
+HIGHEST_RIDGE = 250.0
+"""Sustained 16-bit operations per byte of memory traffic up to which memory keeps pace as on the GPUs of the large published runs: 134
+(A100) to 230 (GB300) by the catalog's sustained rates and bandwidths. Above are cards with less memory bandwidth for their arithmetic."""
+
 RATE_RULES: tuple[Rule, ...] = (
     Rule(
         id="vram.bandwidth",
         stage=_STAGE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.is_hbm == True,),
+        when=(F.operations_per_byte <= HIGHEST_RIDGE,),
         guidance=("G1d.1",),
         because=(
-            "{gpu} reads {memory_kind} at {memory_bandwidth_gb_per_s}, {operations_per_byte} sustained operations per byte: norms, "
+            "{gpu} reads {memory_kind} at {memory_bandwidth_gb_per_s}, {operations_per_byte} sustained 16-bit operations per byte: norms, "
             "activation functions and optimizer steps, which do few operations per byte, run at the memory's speed."
         ),
         decides=("memory.technology", "{memory_kind} at {memory_bandwidth_gb_per_s}"),
@@ -29,13 +33,14 @@ RATE_RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.WARNING,
         strength=Strength.ADVICE,
-        when=(F.is_hbm == False,),
+        when=(F.operations_per_byte > HIGHEST_RIDGE,),
         guidance=("G1d.1",),
         because=(
-            "{gpu} has {memory_kind} at {memory_bandwidth_gb_per_s}, not high-bandwidth memory: at {operations_per_byte} operations per "
-            "byte transformers and other work bound by memory stay far from its peak."
+            "{gpu} reads {memory_kind} at {memory_bandwidth_gb_per_s}, but sustains {operations_per_byte} 16-bit operations per byte, more "
+            "than the GPUs of large runs (A100 134, B200 196, H100 224): norms, activation functions and optimizer steps take a larger "
+            "share of its step."
         ),
-        fix=(Fix("preferences.gpus", "name a GPU with HBM"),),
+        fix=(Fix("preferences.gpus", "name a GPU with more memory bandwidth for its arithmetic"),),
     ),
     Rule(
         id="vram.precision_unsupported",
@@ -44,6 +49,7 @@ RATE_RULES: tuple[Rule, ...] = (
         strength=Strength.HARD,
         when=(F.precision_in_gpu == False,),
         guidance=("G1b.2",),
+        thresholds=("sw-fp8-hw",),
         because="The matrix units of {gpu} compute in {gpu_precisions}; {precision} is not among them.",
         fix=(Fix("training.precision", "train in BF16, which every current data-centre GPU has", "bf16"), _OTHER_GPU),
         priority=30,

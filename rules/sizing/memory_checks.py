@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, NamedTuple
 
-from catalogs.quantities import quantity
+from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import MemoryModel
+from rules.sizing.memory_states import trained_share
 from rules.sizing.results import Plan
+from rules.sizing.training_bytes import NF4_BYTES, state_bytes
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -17,11 +19,13 @@ if TYPE_CHECKING:
     from catalogs.schema import Gpu
     from rules.sizing.results import Workload
 
-GB = 1e9
+GB, GIB = 1e9, 2.0**30
 SAME_SIZE_WITHIN = 0.02
 """Two printed sizes within two percent are the same product."""
 ONE_STATE_OPTIMIZERS = ("lion", "sgd", "adafactor", "muon", "adagrad")
 """Optimizers that keep one state per parameter."""
+ADAPTER_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
+"""Workloads that train adapters on frozen weights."""
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-gpu-mem-table": "rules.sizing.memory_checks.published_capacity_gb",
@@ -30,6 +34,7 @@ THRESHOLDS_IN_FORMULAS = {
     "vram-lion-total": "rules.sizing.memory_checks.one_state_total_gb",
     "vram-init-peak": "rules.sizing.memory_checks.initialisation_peak",
     "vram-save-peak": "rules.sizing.memory_checks.gathered_checkpoint",
+    "vram-cuda-context": "rules.sizing.memory_checks.least_total_gb",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""
 
@@ -91,14 +96,48 @@ def initialisation_peak(workload: Workload, catalog: Catalog) -> float:
 def gathered_checkpoint(workload: Workload, catalog: Catalog) -> float:
     """Return the bytes that one rank gathers for an unsharded checkpoint.
 
-    Full training gathers weights, master weights and moments; adapters are small, but a framework that saves the merged model
-    gathers the base's weights too.
+    Full training of a language model gathers weights, master weights and moments; other models save what their checkpoint holds
+    (tables with their optimizer state). Adapters are small, but a framework that saves the merged model gathers the base's weights
+    too: in 16 bits, those of QLoRA in the 4 bits that they are kept in.
     """
     weights = threshold_number(catalog.thresholds, "vram-save-peak", "weights")
     full = threshold_number(catalog.thresholds, "vram-save-peak", "full")
-    if workload.kind in ("fine_tuning_lora", "fine_tuning_qlora"):
-        return weights * workload.parameters.total
+    if workload.kind in ADAPTER_KINDS:
+        return (NF4_BYTES if workload.kind == "fine_tuning_qlora" else weights) * workload.parameters.total
+    if workload.unit != "token":
+        return float(magnitude(workload.checkpoint, "byte"))
     return full * workload.parameters.total
+
+
+def shares_states(plan: Plan) -> bool:
+    """Return whether data-parallel ranks share any of the state: ZeRO stage 1 or more over more than one rank."""
+    return plan.zero_stage >= 1 and (plan.shard_group or plan.data * plan.context) > 1
+
+
+def gathers_weights(plan: Plan) -> bool:
+    """Return whether weights themselves are shared (ZeRO stage 3): only then a rank builds or gathers what it does not hold.
+
+    Tensor, pipeline and expert parallelism build each rank's own part; replicas hold everything all the time.
+    """
+    return plan.zero_stage >= 3 and plan.pipeline == 1 and shares_states(plan)
+
+
+def least_total_gb(workload: Workload, gpus: int, catalog: Catalog) -> float:
+    """Return what all GPUs together keep at least, in GB: the state of the whole model once (ZeRO-3), and each GPU's context.
+
+    It is compared with printed sizes, as the field's rules do: what a GPU has beyond its printed GB is all that is left for
+    activations and buffers. 70 billion parameters under AdamW on 8 × 141 GB ran out of memory [LlamaFactory issue 7282]; 13 billion
+    under Lion on 4 × 40 GB ran [llm-foundry, scripts/train]. State per parameter: 16 bytes with AdamW, 12 with one moment; adapters
+    beside the base as it is stored; models other than transformers at least what they save.
+    """
+    contexts = gpus * threshold_number(catalog.thresholds, "vram-cuda-context", "low") * GIB / GB
+    if workload.unit != "token":
+        return float(magnitude(workload.checkpoint, "GB")) + contexts
+    state = state_bytes(workload.precision, workload.optimizer)
+    kept = state.total - (state.weight if state.master else 0.0)
+    share = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
+    frozen = 0.0 if share.full else workload.parameters.total * share.frozen_bytes
+    return (workload.trainable_parameters * kept + frozen) / GB + contexts
 
 
 def minimum_memory(workload: Workload, gpus: int, domain: int, model: MemoryModel | None = None) -> MinimumMemory:

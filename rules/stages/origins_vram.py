@@ -21,6 +21,7 @@ ORIGINS: dict[str, Origin] = {
     "least_needed_gib": computed(
         "sizing.plans.search", "memory_needed_gib", "size.gpus", note="the chosen plan's own where it surely fits"
     ),
+    "memory_to_ask_gib": taken("memory_needed_high_gib", "memory_needed_gib", "memory_capacity_gib"),
     "plan_given": taken(
         "parallelism.tensor",
         "parallelism.pipeline",
@@ -42,6 +43,10 @@ ORIGINS: dict[str, Origin] = {
         computed("sizing.memory.estimate_memory", "peak.terms", "plan.label", "size.gpus"),
     ),
     **for_each("zero_stage recompute micro_batch", taken("plan.label", "size.gpus", note=_FRUGAL)),
+    **for_each(
+        "weights_gathered state_gathered",
+        computed(f"{_CHECKS}.gathers_weights", "plan.label", "workload.kind", note="stage 3 shares weights, lower stages states"),
+    ),
     "shard_ranks": taken("plan.label", "size.gpus", note="data-parallel times context-parallel ranks"),
     "model": taken("work.model"),
     "model_kind": taken("work.model_kind"),
@@ -56,9 +61,21 @@ ORIGINS: dict[str, Origin] = {
     "one_state_optimizer": taken("training.optimizer"),
     "one_state_total_gb": arithmetic("threshold.vram-lion-total * work.parameters / 1000000000", formula=f"{_CHECKS}.one_state_total_gb"),
     "total_memory_gb": arithmetic("gpu.memory.capacity[GB] * gpu_count"),
+    "printed_total_gb": arithmetic("memory_printed_gb * gpu_count"),
+    "least_total_gb": computed(
+        f"{_CHECKS}.least_total_gb",
+        "work.parameters",
+        "work.trainable",
+        "training.optimizer",
+        "training.precision",
+        "gpu_count",
+        "threshold.vram-cuda-context.low",
+    ),
     "quick_gpus": computed(f"{_CHECKS}.quick_gpus", "work.parameters", "gpu.memory.capacity", "threshold.vram-quick-gpus"),
     "initialisation_gib": computed(f"{_CHECKS}.initialisation_peak", "work.parameters", "threshold.vram-init-peak"),
-    "gathered_gib": computed(f"{_CHECKS}.gathered_checkpoint", "work.parameters", "workload.kind", "threshold.vram-save-peak"),
+    "gathered_gib": computed(
+        f"{_CHECKS}.gathered_checkpoint", "work.parameters", "work.checkpoint", "workload.kind", "threshold.vram-save-peak"
+    ),
     "precision": taken("training.precision"),
     "precision_in_gpu": computed("sizing.software.precision_hardware", "training.precision", "gpu.precisions"),
     "gpu_precisions": taken("gpu.precisions"),
@@ -69,9 +86,8 @@ ORIGINS: dict[str, Origin] = {
     "achieved_tflops": taken("step.flops", "has_plan"),
     "achieved_percent": arithmetic("100 * step.utilization", "has_plan"),
     "memory_kind": taken("gpu.memory.kind"),
-    "is_hbm": taken("gpu.memory.kind"),
     "memory_bandwidth_gb_per_s": taken("machine.memory_rate"),
-    "operations_per_byte": arithmetic("1000 * sustained_tflops / memory_bandwidth_gb_per_s"),
+    "operations_per_byte": computed("sizing.hardware.hardware_of", "gpu.sustained", "memory_bandwidth_gb_per_s", note="in 16 bits"),
 }
 
 SECTIONS: dict[str, str | Origin] = {

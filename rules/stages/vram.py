@@ -11,15 +11,19 @@ from rules.guidance.vram import RULES
 from rules.regimes import Estimate
 from rules.sizing.hardware import hardware_of
 from rules.sizing.memory_checks import (
+    ADAPTER_KINDS,
     ONE_STATE_OPTIMIZERS,
     capacity_measured,
     device_capacity,
     gathered_checkpoint,
+    gathers_weights,
     initialisation_peak,
+    least_total_gb,
     minimum_memory,
     one_state_total_gb,
     published_capacity_gb,
     quick_gpus,
+    shares_states,
 )
 from rules.sizing.parameters import counted_total
 from rules.sizing.plans import search
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
-    from rules.sizing.results import MemoryEstimate, Workload
+    from rules.sizing.results import MemoryEstimate, Plan, Workload
 
 STAGE = Stage.VRAM
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
@@ -51,6 +55,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("memory_needed_gib", "expected peak on the fullest GPU"),
     FactField("memory_needed_high_gib", "high end of that peak"),
     FactField("least_needed_gib", "expected peak of the most frugal plan that was looked at"),
+    FactField(
+        "memory_to_ask_gib", "what the plan must find free: the high end of its peak, the expected one where the high end exceeds the GPU"
+    ),
     FactField("plan_given", "whether parts of the plan were given"),
     FactField("memory_capacity_gib", "memory of one device as software sees it"),
     FactField("memory_package_gib", "memory of the GPU as software sees it, all its devices together"),
@@ -65,6 +72,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("activations_gib", "activations on the fullest GPU"),
     FactField("zero_stage", "sharding of states: ZeRO stage of the plan"),
     FactField("shard_ranks", "ranks that share the sharded states"),
+    FactField("weights_gathered", "whether the trained weights are sharded over data-parallel ranks, so that whole ones must be gathered"),
+    FactField("state_gathered", "whether saving unsharded gathers anything: shared state in full training, shared weights with adapters"),
     FactField("recompute", "what is recomputed in the backward pass"),
     FactField("micro_batch", "samples per micro-batch"),
     FactField("model", "the model"),
@@ -81,8 +90,10 @@ FACTS: tuple[FactField, ...] = (
     FactField("one_state_optimizer", "whether it keeps one state per parameter"),
     FactField("one_state_total_gb", "GPU memory in all that such an optimizer takes by the field's rule"),
     FactField("total_memory_gb", "memory of all GPUs"),
+    FactField("printed_total_gb", "memory of all GPUs as printed"),
+    FactField("least_total_gb", "what all GPUs keep at least: the state of the whole model once, and their contexts"),
     FactField("quick_gpus", "GPUs by the field's first guess"),
-    FactField("initialisation_gib", "a whole fp32 copy of the model"),
+    FactField("initialisation_gib", "a whole copy of the model as a rank builds it, in fp32"),
     FactField("gathered_gib", "an unsharded checkpoint on one rank"),
     FactField("precision", "the training precision"),
     FactField("precision_in_gpu", "whether the matrix units compute in it"),
@@ -94,9 +105,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("achieved_tflops", "model FLOP/s per GPU that the plan expects, 0 without a plan"),
     FactField("achieved_percent", "the same over the dense peak"),
     FactField("memory_kind", "the kind of memory"),
-    FactField("is_hbm", "whether it is high-bandwidth memory"),
     FactField("memory_bandwidth_gb_per_s", "its bandwidth"),
-    FactField("operations_per_byte", "sustained operations per byte of memory traffic"),
+    FactField("operations_per_byte", "sustained 16-bit operations per byte of memory traffic"),
 )
 
 
@@ -116,6 +126,8 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **_workload_facts(workload),
         "one_state_total_gb": one_state_total_gb(workload.parameters.total, catalog),
         "total_memory_gb": capacity_gb * candidate.gpus,
+        "printed_total_gb": gpu.memory.printed.to("GB") * candidate.gpus,
+        "least_total_gb": least_total_gb(workload, candidate.gpus, catalog),
         "quick_gpus": quick_gpus(workload.parameters.total, capacity_gb, catalog),
         "initialisation_gib": initialisation_peak(workload, catalog) / GIB,
         "gathered_gib": gathered_checkpoint(workload, catalog) / GIB,
@@ -143,7 +155,7 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "state_gib": state,
         "activations_gib": _gib(terms["activations"]) if "activations" in terms else 0.0,
         "zero_stage": plan.zero_stage,
-        "shard_ranks": plan.shard_group or plan.data * plan.context,
+        **_sharing_facts(plan, context.workload),
         "recompute": plan.recompute,
         "micro_batch": plan.micro_batch,
     }
@@ -178,7 +190,7 @@ def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> d
         "state_gib": 0.0,
         "activations_gib": 0.0,
         "zero_stage": plan.zero_stage,
-        "shard_ranks": plan.data * plan.context,
+        **_sharing_facts(plan, context.workload),
         "recompute": plan.recompute,
         "micro_batch": plan.micro_batch,
     }
@@ -190,13 +202,23 @@ def _peak_facts(low: float, expected: float, high: float, capacity: float) -> di
         "memory_needed_gib": expected,
         "memory_needed_high_gib": high,
         "memory_capacity_gib": capacity,
+        "memory_to_ask_gib": high if high <= capacity else expected,
         "headroom_gib": capacity - expected,
         "headroom_percent": 100.0 * (capacity / expected - 1.0),
     }
 
 
+def _sharing_facts(plan: Plan, workload: Workload) -> dict[str, Scalar]:
+    """State over how many ranks the plan shares states, and whether whole weights or states are ever gathered."""
+    return {
+        "shard_ranks": plan.shard_group or plan.data * plan.context,
+        "weights_gathered": gathers_weights(plan),
+        "state_gathered": gathers_weights(plan) or (workload.kind not in ADAPTER_KINDS and shares_states(plan)),
+    }
+
+
 def _workload_facts(workload: Workload) -> dict[str, Scalar]:
-    adapters = workload.kind in ("fine_tuning_lora", "fine_tuning_qlora")
+    adapters = workload.kind in ADAPTER_KINDS
     return {
         "model": workload.model.name,
         "model_kind": workload.model.kind,
@@ -229,9 +251,8 @@ def _rate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "achieved_tflops": choice.step.tflops_per_gpu if choice else 0.0,
         "achieved_percent": 100.0 * choice.step.model_flops_utilization if choice else 0.0,
         "memory_kind": gpu.memory.kind,
-        "is_hbm": gpu.memory.kind.upper().startswith("HBM"),
         "memory_bandwidth_gb_per_s": hardware.hbm_bytes_per_s / 1e9,
-        "operations_per_byte": rate.sustained / hardware.hbm_bytes_per_s,
+        "operations_per_byte": hardware.rate("bf16").sustained / hardware.hbm_bytes_per_s,
     }
 
 
