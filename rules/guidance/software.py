@@ -3,50 +3,23 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
-from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.declare import Ask, F, Fix, Rule
+from rules.guidance.software_plan import PLAN_RULES, SCALING_GPUS
 
-LONG_SEQUENCE = 65_536
-"""Tokens from which the measured loss of utilisation with sequence length applies (llm-foundry benchmarks: 2k to 65k)."""
-SCALING_GPUS = 512
-"""GPUs from which the measured loss of throughput per GPU applies (llm-foundry benchmarks: 128 to 512 H100)."""
+__all__ = ["RULES", "SCALING_GPUS"]
 
 _GPU = Fix("preferences.gpus", "name a GPU whose software your team knows")
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        id="software.acceptance_all_nodes",
-        stage=Stage.SOFTWARE,
-        kind=Kind.QUESTION,
-        strength=Strength.STRONG,
-        when=(F.multi_node == True,),  # noqa: E712
-        guidance=("G1e.3",),
-        thresholds=("sw-accept-nccl", "sw-accept-full-scale"),
-        because=(
-            "Faults that show at {limit_sw_accept_full_scale} nodes cannot be seen at 2 to 4, so the acceptance test runs on all {nodes}."
-        ),
-        ask=Ask(
-            to="server vendor",
-            ask=(
-                "Will you run {collectives} all-reduce of 4 to 16 GiB on one node, on 4 to 16 nodes and on all {nodes} nodes before "
-                "hand-over?"
-            ),
-            good_answer=(
-                "yes; per GPU at least {limit_sw_accept_nccl_percent_of_nic} % of the adapter's {network_gbps} on every set of nodes"
-            ),
-        ),
-    ),
+_OWN_RULES: tuple[Rule, ...] = (
     Rule(
         id="software.administrator",
         stage=Stage.SOFTWARE,
         kind=Kind.ASSUMPTION,
         strength=Strength.ADVICE,
-        when=(F.gpus > 1,),
+        when=(F.multi_node == True,),  # noqa: E712
         guidance=("G4.4",),
         thresholds=("sw-sysadmin",),
-        because=(
-            "Somebody keeps drivers, {stack} and {framework} of {nodes} node(s) working: {limit_sw_sysadmin} dedicated administrator or "
-            "more."
-        ),
+        because="Somebody keeps drivers, {stack} and {framework} of {nodes} nodes working: {limit_sw_sysadmin} dedicated person or more.",
     ),
     Rule(
         id="software.bf16_supported",
@@ -65,7 +38,7 @@ RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.gpus > 1, F.stack_is_common == True),  # noqa: E712
         guidance=("G1e.3",),
-        because="{stack} brings {collectives} ({collectives_version}), which {framework}, Megatron, DeepSpeed and FSDP call.",
+        because="{stack} brings {collectives} ({collectives_version}), which {collectives_callers}.",
         decides=("software.collectives", "{collectives}"),
     ),
     Rule(
@@ -168,20 +141,6 @@ RULES: tuple[Rule, ...] = (
         fix=(_GPU,),
     ),
     Rule(
-        id="software.long_sequence",
-        stage=Stage.SOFTWARE,
-        kind=Kind.WARNING,
-        strength=Strength.ADVICE,
-        when=(F.sequence_length >= LONG_SEQUENCE,),
-        guidance=("G1b.3",),
-        thresholds=("sw-long-seq",),
-        because=(
-            "At {sequence_length} tokens attention rules: utilisation fell from {limit_sw_long_seq_short} to {limit_sw_long_seq_long} "
-            "from 2k to 65k tokens on 8 H100."
-        ),
-        fix=(Fix("training.sequence_length", "train most tokens at a short length and extend it at the end", "8192"),),
-    ),
-    Rule(
         id="software.numa_balancing",
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
@@ -200,34 +159,6 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        id="software.pipeline_bubble",
-        stage=Stage.SOFTWARE,
-        kind=Kind.WARNING,
-        strength=Strength.STRONG,
-        when=(F.pipeline_stages > 1, F.bubble_percent > limit("sw-pp-bubble")),
-        guidance=("G1b.3",),
-        thresholds=("sw-pp-bubble",),
-        because=(
-            "{micro_batches} micro-batches keep {pipeline_stages} pipeline stages idle for {bubble_percent}; keep it under "
-            "{limit_sw_pp_bubble} %."
-        ),
-        fix=(
-            Fix("training.global_batch", "a larger batch gives more micro-batches"),
-            Fix("parallelism.pipeline", "fewer stages idle less"),
-        ),
-    ),
-    Rule(
-        id="software.precision_missing",
-        stage=Stage.SOFTWARE,
-        kind=Kind.REJECT,
-        strength=Strength.HARD,
-        when=(F.precision_in_gpu == False,),  # noqa: E712
-        guidance=("G1b.2",),
-        thresholds=("sw-fp8-hw",),
-        because="{gpu} does not multiply in {precision}; its matrix units have {gpu_precisions}.",
-        fix=(Fix("training.precision", "train in BF16, which every current GPU has", "bf16"), _GPU),
-    ),
-    Rule(
         id="software.precision_without_kernels",
         stage=Stage.SOFTWARE,
         kind=Kind.REJECT,
@@ -236,65 +167,6 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.2", "G1e.3"),
         because="{gpu} has the format, but training software has no complete {precision} kernels for it: {precision_fact}",
         fix=(Fix("training.precision", "train in FP8 or BF16", "bf16"), _GPU),
-    ),
-    Rule(
-        id="software.rail_order",
-        stage=Stage.SOFTWARE,
-        kind=Kind.WARNING,
-        strength=Strength.ADVICE,
-        when=(F.rail_fabric == True,),  # noqa: E712
-        guidance=("G1e.3",),
-        thresholds=("sw-nccl-no-topology",),
-        because="{collectives} does not see the network's rails: set {limit_sw_nccl_no_topology} and the order of ranks by node.",
-        ask=Ask(
-            to="network vendor",
-            ask="Which settings of {collectives} and which rank order did you use on rails of {nodes} nodes?",
-            good_answer="a file of settings with the bus bandwidth that it reached",
-        ),
-    ),
-    Rule(
-        id="software.scaling_loss",
-        stage=Stage.SOFTWARE,
-        kind=Kind.QUESTION,
-        strength=Strength.ADVICE,
-        when=(F.gpus >= SCALING_GPUS, F.has_plan == True),  # noqa: E712
-        guidance=("G1b.3",),
-        thresholds=("sw-scaling-loss",),
-        because="Throughput per GPU falls with size: by {limit_sw_scaling_loss} % from 128 to 512 H100 for a small model.",
-        ask=Ask(
-            to="server vendor",
-            ask="What throughput per GPU does a model like this reach on one node and on {gpus} GPUs?",
-            good_answer="at {gpus} GPUs no more than {limit_sw_scaling_loss} % less than at a quarter of them",
-        ),
-    ),
-    Rule(
-        id="software.scheduler_roots",
-        stage=Stage.SOFTWARE,
-        kind=Kind.WARNING,
-        strength=Strength.ADVICE,
-        when=(F.separate_fabrics > 1,),
-        guidance=("G1e.3",),
-        thresholds=("sw-slurm-fabric-root",),
-        because="{separate_fabrics} separate networks: give the scheduler one topology root for each, or it places jobs across them.",
-        ask=Ask(
-            to="network vendor",
-            ask="Do you deliver the scheduler's topology file with {separate_fabrics} roots?",
-            good_answer="yes, generated from the cabling",
-        ),
-    ),
-    Rule(
-        id="software.shard_in_node",
-        stage=Stage.SOFTWARE,
-        kind=Kind.DECISION,
-        strength=Strength.STRONG,
-        when=(F.multi_node == True, F.zero_stage == 3, F.state_fits_node == True),  # noqa: E712
-        guidance=("G1e.3",),
-        thresholds=("sw-fits-node-hsdp",),
-        because=(
-            "The model state fits into one node, so it is sharded inside the node and replicated between nodes: gathers stay off the "
-            "network."
-        ),
-        decides=("software.sharding", "hybrid: shard in the node, replicate between nodes"),
     ),
     Rule(
         id="software.stack_supported",
@@ -331,31 +203,6 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
-        id="software.strategy_fast_network",
-        stage=Stage.SOFTWARE,
-        kind=Kind.DECISION,
-        strength=Strength.ADVICE,
-        when=(F.multi_node == True, F.network_fast == True, F.has_plan == True),  # noqa: E712
-        guidance=("G1e.3",),
-        thresholds=("sw-fast-inter",),
-        because=(
-            "With {network_gbps} per GPU between nodes, ZeRO or FSDP changes the code least; tensor and pipeline parallelism come where "
-            "it does not fit."
-        ),
-        decides=("software.first_strategy", "sharded data parallelism"),
-    ),
-    Rule(
-        id="software.strategy_slow_network",
-        stage=Stage.SOFTWARE,
-        kind=Kind.DECISION,
-        strength=Strength.STRONG,
-        when=(F.network_gbps > 0, F.network_fast == False, F.state_fits_node == False, F.has_plan == True),  # noqa: E712
-        guidance=("G1e.3",),
-        thresholds=("sw-slow-inter",),
-        because="With {network_gbps} per GPU between nodes, pipeline and tensor parallelism with ZeRO-1 move less than full sharding.",
-        decides=("software.first_strategy", "pipeline and tensor parallelism with ZeRO-1"),
-    ),
-    Rule(
         id="software.toolkit_dropped",
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
@@ -365,22 +212,6 @@ RULES: tuple[Rule, ...] = (
         because="{stack} has dropped {gpu}: {toolkit_fact} {framework} {framework_version}.",
         fix=(_GPU,),
     ),
-    Rule(
-        id="software.utilization_optimistic",
-        stage=Stage.SOFTWARE,
-        kind=Kind.WARNING,
-        strength=Strength.ADVICE,
-        when=(F.utilization > limit("sw-mfu-default", "a100_high"),),
-        guidance=("G1b.3",),
-        thresholds=("sw-mfu-default", "sw-mamf"),
-        because=(
-            "The plan expects {utilization} of dense peak; published runs reach up to {limit_sw_mfu_default_a100_high}, matrix products "
-            "alone {limit_sw_mamf_h100} on H100."
-        ),
-        ask=Ask(
-            to="server vendor",
-            ask="Which share of dense peak does a model like this sustain over a day on {gpus} GPUs?",
-            good_answer="at least {utilization}, which the design counts on",
-        ),
-    ),
 )
+
+RULES: tuple[Rule, ...] = tuple(sorted((*_OWN_RULES, *PLAN_RULES), key=lambda rule: rule.id))

@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.software import RULES
-from rules.sizing.host import gpus_per_node
+from rules.sizing.hardware import hardware_of
+from rules.sizing.memory import MemoryModel
+from rules.sizing.memory_checks import gathers_weights, shares_states
 from rules.sizing.software import HARD_TO_USE, SoftwareStack, software_stack
+from rules.sizing.step import is_transformer
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
-    from rules.sizing.results import BomLine
+    from rules.sizing.results import BomLine, Plan
 
 STAGE = Stage.SOFTWARE
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
+GIB = 2.0**30
 FAST_NETWORK_GBPS = 200.0
 """A network between nodes is called fast from this rate per GPU on: 200 and 400 GbE or InfiniBand are what serious scaling uses (G2a.1)."""
 
-WEIGHT_BYTES, TRAINED_BYTES = 2.0, 16.0
-"""Bytes per parameter: 16-bit weights; where it is trained also fp32 master, gradient and two moments (threshold vram-bytes-adam-18)."""
+CALLERS = {
+    "pytorch": "PyTorch, Megatron, DeepSpeed and FSDP call",
+    "jax": "JAX calls through XLA",
+    "tensorflow": "TensorFlow's distribution strategies call",
+}
+"""Who calls the collectives library, by framework."""
+SHARDINGS = {
+    "pytorch": "FSDP or ZeRO",
+    "jax": "sharding by annotation (pjit)",
+    "tensorflow": "sharding",
+}
+"""What sharded data parallelism is called in each framework."""
 
 FACTS: tuple[FactField, ...] = (
     FactField("has_plan", "whether a parallel plan was found"),
@@ -42,6 +57,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("collectives_status", "what the catalog says of the collectives library on this GPU"),
     FactField("collectives_version", "versions of the library that run"),
     FactField("collectives_fact", "the catalog's sentence on the library"),
+    FactField("collectives_callers", "who calls it, in the framework asked for"),
+    FactField("sharding_name", "what the framework calls sharded data parallelism"),
     FactField("precision", "the training precision"),
     FactField("precision_in_gpu", "whether the matrix units compute in it"),
     FactField("precision_in_software", "whether training software has kernels for it"),
@@ -51,13 +68,20 @@ FACTS: tuple[FactField, ...] = (
     FactField("problems", "how many things of this stack cost work"),
     FactField("problem_list", "what they are"),
     FactField("gpus", "number of GPUs"),
+    FactField("quarter_gpus", "a quarter of them, to compare a rate with"),
     FactField("nodes", "number of scale-out nodes"),
     FactField("multi_node", "whether there is more than one node"),
     FactField("rail_fabric", "whether the compute fabric is wired by rails"),
     FactField("separate_fabrics", "number of separate compute networks (planes)"),
     FactField("network_gbps", "network rate per GPU between nodes, 0 where there is none"),
     FactField("network_fast", "whether that is at least 200 Gb/s"),
-    FactField("state_fits_node", "whether weights, gradients and optimizer state of all parameters fit into one node's GPU memory"),
+    FactField("plan", "the parallel plan in shorthand, none without"),
+    FactField("model_parallel", "whether the plan splits the model: tensor, pipeline, context or expert parallelism"),
+    FactField("shards_data_only", "whether the plan of a transformer shards states over data-parallel ranks and splits nothing else"),
+    FactField("splits_state", "whether a GPU holds less than the whole model and its state: either of the two"),
+    FactField("shards_beyond_domain", "whether weights are shared over more ranks than the fast links join"),
+    FactField("domain_shard_gib", "high end of the peak where they were shared inside the scale-up domain only, 0 where they are not"),
+    FactField("domain_shard_fits", "whether that fits the GPU"),
     FactField("zero_stage", "sharding stage of the plan, 0 without a plan"),
     FactField("pipeline_stages", "pipeline stages of the plan, 1 without a plan"),
     FactField("micro_batches", "micro-batches per step and pipeline, 0 without a plan"),
@@ -83,7 +107,10 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "gpu_precisions": ", ".join(candidate.gpu.precisions),
         "problems": len(hard),
         "problem_list": " ".join(f"{row.scope.replace('_', ' ')}: {row.fact}" for row in hard)[:900] or "none",
+        "collectives_callers": CALLERS[answers.text("software.framework")],
+        "sharding_name": SHARDINGS[answers.text("software.framework")],
         "gpus": candidate.gpus,
+        "quarter_gpus": max(1, candidate.gpus // 4),
         "nodes": candidate.nodes,
         "multi_node": candidate.nodes > 1,
         "sequence_length": workload.sequence_length,
@@ -117,15 +144,19 @@ def _plan_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     choice, workload = candidate.choice, context.workload
     network = candidate.fabric.compute if candidate.fabric else None
     rate = network.speed_gbps / network.oversubscription if network is not None else 0.0
-    node_memory = candidate.gpu.memory.capacity.to("byte") * gpus_per_node(candidate.node)
-    state = workload.parameters.total * WEIGHT_BYTES + workload.trainable_parameters * TRAINED_BYTES
     facts: dict[str, Scalar] = {
         "has_plan": choice is not None,
         "rail_fabric": network is not None and network.layout.startswith("rail"),
         "separate_fabrics": network.planes if network is not None else 1,
         "network_gbps": rate,
         "network_fast": rate >= FAST_NETWORK_GBPS,
-        "state_fits_node": state <= node_memory,
+        "plan": "none",
+        "model_parallel": False,
+        "shards_data_only": False,
+        "splits_state": False,
+        "shards_beyond_domain": False,
+        "domain_shard_gib": 0.0,
+        "domain_shard_fits": False,
         "zero_stage": 0,
         "pipeline_stages": 1,
         "micro_batches": 0,
@@ -140,7 +171,29 @@ def _plan_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     facts["zero_stage"], facts["pipeline_stages"], facts["micro_batches"] = plan.zero_stage, stages, batches
     facts["bubble_percent"] = 100.0 * (stages - 1) / (plan.virtual_stages * batches + stages - 1)
     facts["utilization"] = choice.step.model_flops_utilization
-    return facts
+    return facts | _sharing_facts(plan, candidate, context)
+
+
+def _sharing_facts(plan: Plan, candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    """State what the plan splits, and what a GPU would hold if weights were shared inside the scale-up domain only."""
+    split = max(plan.tensor, plan.pipeline, plan.context, plan.expert) > 1
+    shared = is_transformer(context.workload.model) and shares_states(plan)
+    facts: dict[str, Scalar] = {
+        "plan": plan.label,
+        "model_parallel": split,
+        "shards_data_only": shared and not split,
+        "splits_state": split or shared,
+    }
+    hardware = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    inside = hardware.domain // (plan.tensor * plan.context)
+    if not (gathers_weights(plan) and shared and 1 < inside < plan.data and plan.data % inside == 0):
+        return facts
+    high = MemoryModel(context.workload).peak_bytes(replace(plan, shard_group=inside * plan.context))[2]
+    return facts | {
+        "shards_beyond_domain": not plan.shard_group,
+        "domain_shard_gib": high / GIB,
+        "domain_shard_fits": high <= hardware.memory_bytes,
+    }
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
