@@ -94,7 +94,7 @@ HOST_RULES: tuple[Rule, ...] = (
         stage=_STORAGE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.memory_known == True, F.memory_offered_gb >= F.memory_needed_gb),  # noqa: E712
+        when=(F.memory_known == True, F.memory_shared == False, F.memory_offered_gb >= F.memory_needed_gb),  # noqa: E712
         guidance=("G3c.1",),
         thresholds=("ram-ge-vram",),
         because=(
@@ -105,11 +105,28 @@ HOST_RULES: tuple[Rule, ...] = (
         decides=("host.memory", "{memory_offered_gb} per node"),
     ),
     Rule(
+        id="storage_cpu.memory_shared",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.memory_shared == True,),  # noqa: E712
+        guidance=("G3c.1", "G1a.1"),
+        because=(
+            "GPU and processor of {node} share {gpu_memory_gb}: the system, data loading and checkpoints in flight take their part of "
+            "what the training counts on."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="How much of the {gpu_memory_gb} of {node} can the GPU allocate with the system and a data loader running?",
+            good_answer="a measured number, above the peak that the design expects",
+        ),
+    ),
+    Rule(
         id="storage_cpu.memory_short",
         stage=_STORAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.memory_known == True, F.memory_offered_gb < F.memory_needed_gb),  # noqa: E712
+        when=(F.memory_known == True, F.memory_shared == False, F.memory_offered_gb < F.memory_needed_gb),  # noqa: E712
         guidance=("G3c.1", "G3c.2"),
         thresholds=("ram-ge-vram",),
         because=(
@@ -142,12 +159,17 @@ HOST_RULES: tuple[Rule, ...] = (
         stage=_STORAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.fine_tuning == True, F.memory_known == True, F.naive_load_gb > F.memory_offered_gb),  # noqa: E712
+        when=(
+            F.fine_tuning == True,  # noqa: E712
+            F.workload != "fine_tuning_qlora",
+            F.memory_known == True,  # noqa: E712
+            F.naive_load_gb > F.memory_offered_gb,
+        ),
         guidance=("G3c.1",),
         thresholds=("ram-naive-load",),
         because=(
             "If each of {gpus_per_node} processes loads the whole model in fp32 first, a node needs {naive_load_gb}; it has "
-            "{memory_offered_gb}. Load on the meta device, or one rank and broadcast."
+            "{memory_offered_gb}. Load shard by shard, or on one rank and broadcast."
         ),
         fix=(
             Fix("preferences.nodes", "choose a server with more memory"),

@@ -41,7 +41,7 @@ RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.gpus > 1,),
+        when=(F.gpus > 1, F.own_machine == False),  # noqa: E712
         guidance=("G4.4",),
         thresholds=("rel-new-hw", "rel-burn-in"),
         because=(
@@ -56,6 +56,19 @@ RULES: tuple[Rule, ...] = (
                 "fails is "
                 "replaced before acceptance"
             ),
+        ),
+    ),
+    Rule(
+        id="reliability.burn_in_own",
+        stage=_STAGE,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.ADVICE,
+        when=(F.own_machine == True,),  # noqa: E712
+        guidance=("G4.4",),
+        thresholds=("rel-burn-in",),
+        because=(
+            "Parts fail early or not for long: keep {node} under full load, with training and memory tests, for {limit_rel_burn_in} days "
+            "before anything rests on it, while parts can still be returned."
         ),
     ),
     Rule(
@@ -145,13 +158,31 @@ RULES: tuple[Rule, ...] = (
         fix=(_DEADLINE, _NODES),
     ),
     Rule(
+        id="reliability.goodput_below_published",
+        stage=_STAGE,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.goodput_percent < limit("rel-goodput-floor"),),
+        guidance=("G1b.3",),
+        thresholds=("rel-goodput-floor", "rel-mtbf-scale"),
+        because=(
+            "Only {goodput_percent} of the time would make progress: {gpus} GPU(s) in one job fail every {mtbf} and restart for {restart}. "
+            "The lowest share that anybody published is {limit_rel_goodput_floor} %, of a job on about 100,000 GPUs, and it was given up "
+            "for one that goes on without its failed part."
+        ),
+        fix=(
+            Fix("scale.gpus", "use fewer GPUs in one job, of a faster kind if the time must hold"),
+            Fix("preferences.gpus", "name a faster GPU, of which fewer do the same work"),
+        ),
+    ),
+    Rule(
         id="reliability.goodput_low",
         stage=_STAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.goodput_percent < GOODPUT_OF_LARGE_RUNS,),
+        when=(F.goodput_percent < GOODPUT_OF_LARGE_RUNS, F.goodput_percent >= limit("rel-goodput-floor")),
         guidance=("G1b.3",),
-        thresholds=("rel-auto-retry",),
+        thresholds=("rel-auto-retry", "rel-goodput-floor"),
         because=(
             "Only {goodput_percent} of the time makes progress: an interruption every {mtbf}, each with a restart of {restart}. Llama "
             "3 "
@@ -218,7 +249,7 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100", "rel-mtbf-scale"),
         because=(
-            "A job on {gpus} GPUs is interrupted every {mtbf} (between {mtbf_low} and {mtbf_high}), by {rate_basis}; "
+            "A job on {gpus} GPU(s) is interrupted every {mtbf} (between {mtbf_low} and {mtbf_high}), by {rate_basis}; "
             "{goodput_percent} of the time makes progress."
         ),
     ),
@@ -246,7 +277,7 @@ RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.gpus > 1,),
+        when=(F.gpus > 1, F.own_machine == False),  # noqa: E712
         guidance=("G4.4",),
         thresholds=("rel-gpu-swap-question",),
         because="The design counts with {repair_days} until a failed node is back; each further day adds spares or idle time.",

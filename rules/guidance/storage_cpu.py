@@ -176,7 +176,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         because=(
             "The training reads {dataset_read} of images; staged on local NVMe, shared storage carries that in the first epoch "
             "only. "
-            "NVIDIA's reference for images gives {gpus} GPUs {read_reference_gb_per_s}."
+            "NVIDIA's reference for images gives {gpus} GPU(s) {read_reference_gb_per_s}."
         ),
         decides=("storage.dataset_reads", "{dataset_read}"),
     ),
@@ -190,7 +190,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         because=(
             "Click records are small but many: the training reads {dataset_read} one after another, once. NVIDIA's reference for "
             "data "
-            "that is read in sequence gives {gpus} GPUs {read_reference_gb_per_s}."
+            "that is read in sequence gives {gpus} GPU(s) {read_reference_gb_per_s}."
         ),
         decides=("storage.dataset_reads", "{dataset_read}"),
     ),
@@ -278,7 +278,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         ),
         ask=Ask(
             to="storage vendor",
-            ask="How long do importing PyTorch and installing an environment take on all {nodes} nodes at once?",
+            ask="How long do importing {framework} and installing an environment take on all {nodes} nodes at once?",
             good_answer="an import within seconds; {home_tb} usable for homes, apart from the training data",
         ),
     ),

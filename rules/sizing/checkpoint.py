@@ -112,25 +112,34 @@ def effective_training_time_ratio(interval_s: float, pause_s: float, restart_s: 
 
 
 def plan_checkpoints(
-    size_bytes: float, gpus: int, mtbf_s: float, catalog: Catalog, *, usual_write: float = 0.0, offered_write: float | None = None
+    size_bytes: float,
+    gpus: int,
+    mtbf_s: float,
+    catalog: Catalog,
+    *,
+    usual_write: float = 0.0,
+    offered_write: float | None = None,
+    run_s: float | None = None,
 ) -> CheckpointPlan:
     """Return how checkpoints of `size_bytes` are taken on `gpus` GPUs whose job fails every `mtbf_s` seconds.
 
     Synchronous writing is simpler and is chosen where the rate it needs is no more than `usual_write` (bytes per second, what storage of
     this cluster offers anyway); otherwise the background. `offered_write` is the rate of storage that was chosen, where known.
+    A run of `run_s` seconds, where its length is known, saves at its end at the latest.
     """
     share = threshold_number(catalog.thresholds, "sto-ckpt-bw", "stall_share_high_percent") / 100.0
     most = threshold_number(catalog.thresholds, "sto-global-ckpt-cap") * 1e12
     synchronous = size_bytes / min(2.0 * mtbf_s * share**2, share * LONGEST_INTERVAL_S)
     interval = min(2.0 * share * mtbf_s, LONGEST_INTERVAL_S)
+    longest = min(LONGEST_INTERVAL_S, run_s) if run_s else LONGEST_INTERVAL_S
     asynchronous = min(size_bytes / (DRAIN_SHARE * interval), most)
     if synchronous <= usual_write:
         pause = size_bytes / (offered_write or max(synchronous, usual_write))
-        interval = max(min(young_interval(pause, mtbf_s), LONGEST_INTERVAL_S), pause)
+        interval = max(min(young_interval(pause, mtbf_s), longest), pause)
         return CheckpointPlan("synchronous", size_bytes, interval, pause, pause, synchronous, synchronous, asynchronous)
     pause = size_bytes / gpus / HOST_COPY_BYTES_PER_S
     write = size_bytes / (offered_write or asynchronous)
     if offered_write:
         interval = min(interval, max(write / DRAIN_SHARE, USUAL_INTERVAL_S))
-    interval = max(min(max(interval, young_interval(pause, mtbf_s)), LONGEST_INTERVAL_S), write)
+    interval = max(min(max(interval, young_interval(pause, mtbf_s)), longest), write)
     return CheckpointPlan("asynchronous", size_bytes, interval, pause, write, asynchronous, synchronous, asynchronous)

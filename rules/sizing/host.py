@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 GB = 1e9
 FP32_BYTES = 4.0
+UNIFIED = "unified"
+"""Topology of a node whose GPU and processor share one memory."""
 VISION_KINDS = ("image", "video")
 
 
@@ -123,6 +125,8 @@ def host_design(needs: HostNeeds, node: Node, catalog: Catalog, answers: Answers
         notes.append(
             f"memory is configurable up to {node.memory.maximum.value} per {'rack' if node.is_rack else 'node'}; order what is needed"
         )
+    if node.topology == UNIFIED:
+        notes.append("the GPU's memory and the host's are the same chips: the need is of both together")
     if needs.decode_cores > needs.cores:
         notes.append(f"decoding images on the CPU would take {needs.decode_cores} cores per node; decode on the GPU or store them decoded")
     return HostDesign(

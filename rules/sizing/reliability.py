@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from catalogs.loading import Shelf
     from catalogs.schema import Fact, Gpu, Threshold
+    from rules.candidate import Candidate
     from rules.sizing.checkpoint import CheckpointPlan
+    from rules.sizing.results import Workload
 
 SECONDS_PER_DAY = 86_400.0
 HOURS_PER_DAY = 24.0
@@ -162,6 +164,7 @@ def goodput_of(
     *,
     usual_write: float = 0.0,
     offered_write: float | None = None,
+    run_s: float | None = None,
 ) -> Goodput:
     """Return the share of time that makes progress on `gpus` GPUs, with checkpoints of `checkpoint_bytes`.
 
@@ -171,13 +174,21 @@ def goodput_of(
     quick, usual, slow = restart_seconds(catalog)
     size = TYPICAL_STATE_BYTES_PER_GPU * gpus if checkpoint_bytes is None else max(checkpoint_bytes, 1.0)
     mtbf_low, mtbf, mtbf_high = (SECONDS_PER_DAY / (gpus * each) for each in (rate.many, rate.expected, rate.few))
-    plan = plan_checkpoints(size, gpus, mtbf, catalog, usual_write=usual_write, offered_write=offered_write)
+    plan = plan_checkpoints(size, gpus, mtbf, catalog, usual_write=usual_write, offered_write=offered_write, run_s=run_s)
     background = plan.lost - plan.interval / 2.0
     low, expected, high = (
         daly_goodput(plan.interval, plan.pause, restart + background, between)
         for restart, between in ((slow, mtbf_low), (usual, mtbf), (quick, mtbf_high))
     )
     return Goodput(low, expected, high, mtbf_low, mtbf, mtbf_high, usual, plan)
+
+
+def run_seconds(candidate: Candidate, workload: Workload) -> float | None:
+    """Return the seconds of undisturbed training, None without a plan or where the length of the run is unknown."""
+    choice = candidate.choice
+    if choice is None or workload.units_total <= 0.0 or choice.step.units_per_second <= 0.0:
+        return None
+    return workload.units_total / choice.step.units_per_second
 
 
 def goodput_at(

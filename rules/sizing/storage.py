@@ -34,8 +34,6 @@ FEWEST_USERS = 10
 MOST_USERS = 500
 RESTORE_SHARE_OF_RESTART = 0.2
 """Reading the checkpoint may take this share of a usual restart, assumed: it must not be what a restart waits for."""
-RESTORE_SHARE_OF_RUN = 0.002
-"""… and need not be faster than what costs this share of the run, assumed."""
 NFS_SERVER_BYTES_PER_S = 12.5 * GB
 """Rated rate of one file server: a 100 Gb/s port, the least that NVIDIA asks for home directories (DGX SuperPOD B200)."""
 FILE_SERVER_SHARE = 0.5
@@ -82,10 +80,17 @@ class StorageSystem:
 
 
 def bytes_per_unit(workload: Workload) -> float | None:
-    """Return the bytes read per token, image or sample; None where nothing is known (video)."""
+    """Return the bytes read per token, image or sample; None where nothing is known (video).
+
+    Records of recommendation are read once: where a stated dataset holds more per record than is assumed of one, its own size counts.
+    """
     if workload.sample_bytes is None or workload.data_kind == "video":
         return None
-    return float(workload.sample_bytes.to("byte").magnitude)
+    each = float(workload.sample_bytes.to("byte").magnitude)
+    dataset = dataset_bytes(workload)
+    if workload.kind == "recommendation" and dataset is not None and workload.units_total > 0.0:
+        return max(each, dataset / workload.units_total)
+    return each
 
 
 def dataset_bytes(workload: Workload) -> float | None:
@@ -100,9 +105,9 @@ def reference_rates(data_kind: str, gpus: int, catalog: Catalog) -> tuple[float,
     return read * gpus, write * gpus
 
 
-def restore_seconds(mtbf_s: float, restart_s: float) -> float:
-    """Return how long reading the last checkpoint may take after a failure."""
-    return max(RESTORE_SHARE_OF_RESTART * restart_s, RESTORE_SHARE_OF_RUN * mtbf_s)
+def restore_seconds(restart_s: float) -> float:
+    """Return how long reading the last checkpoint may take after a failure: goodput counts on a restart of `restart_s` seconds."""
+    return RESTORE_SHARE_OF_RESTART * restart_s
 
 
 def storage_needs(

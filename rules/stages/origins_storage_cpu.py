@@ -11,13 +11,20 @@ _CHECKPOINT = computed(
     "work.checkpoint",
     "gpus",
     "reliability:mtbf_h",
+    "work.units_total",
+    "step.rate",
     "write_offered_gb_per_s",
     "threshold.sto-ckpt-bw",
     "threshold.sto-global-ckpt-cap",
 )
-_RESTORE = computed("sizing.storage.restore_seconds", "work.checkpoint", "reliability:mtbf_h", "reliability:restart", "workload.kind")
+_RESTORE = computed("sizing.storage.restore_seconds", "work.checkpoint", "reliability:restart", "workload.kind")
 _READ = computed(
-    _NEEDS, "step.rate", "work.sample_bytes", "data_kind", note="without a plan or a known size of samples: the reference's rate"
+    _NEEDS,
+    "step.rate",
+    "work.sample_bytes",
+    "data.size",
+    "data_kind",
+    note="without a plan or a known size of samples: the reference's rate",
 )
 _REFERENCE = computed(
     "sizing.storage.reference_rates", "data_kind", "gpus", "fact.superpod-h100-good.gpu_read", "fact.superpod-h100-better.gpu_read"
@@ -49,6 +56,7 @@ ORIGINS: dict[str, Origin] = {
     "multi_node": taken("size.nodes"),
     "data_kind": taken("work.data_kind"),
     "workload": taken("workload.kind"),
+    "framework": taken("software.framework"),
     "fine_tuning": taken("workload.kind"),
     **for_each("dataset_known dataset_tb", computed("sizing.storage.dataset_bytes", "work.dataset", "data.size", "work.units_total")),
     **for_each("dataset_read_gb_per_s dataset_read", _READ),
@@ -92,6 +100,7 @@ ORIGINS: dict[str, Origin] = {
     "memory_needed_gb": computed(_HOST, "gpu_memory_gb", "threshold.ram-ge-vram", "checkpoint_gb", "checkpoint_mode", "offload_gb"),
     **for_each("memory_known memory_offered_gb", computed("sizing.host.host_design", "node.memory.installed", "node.trays")),
     "gpu_memory_gb": arithmetic("gpu.memory.printed[GB] * gpus_per_node"),
+    "memory_shared": taken("node.topology"),
     "offload_gb": arithmetic("work.trainable * threshold.ram-offload / nodes / 1000000000", formula="sizing.host.offload_memory"),
     "naive_load_gb": arithmetic("4 * work.parameters * gpus_per_node / 1000000000", formula="sizing.host.naive_load_memory"),
 }

@@ -10,6 +10,7 @@ from catalogs.schema import Kind
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.reliability import RULES
+from rules.own_server import OWN_SERVER_ID
 from rules.sizing.checkpoint import in_words
 from rules.sizing.reliability import (
     REPAIR_DAYS,
@@ -20,6 +21,7 @@ from rules.sizing.reliability import (
     goodput_of,
     job_mtbf,
     restart_seconds,
+    run_seconds,
     spare_nodes,
 )
 from rules.sizing.results import BomLine, Range, ReliabilityEstimate
@@ -43,6 +45,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("gpus", "number of GPUs"),
     FactField("nodes", "number of scale-out nodes"),
     FactField("multi_node", "whether there is more than one node"),
+    FactField("own_machine", "whether it is one machine that the person has or builds"),
     FactField("is_rack", "whether nodes are trays of a pre-integrated rack"),
     FactField("gpus_per_rack", "GPUs of the pre-integrated rack, 0 for servers"),
     FactField("mtbf_low_h", "mean time between job interruptions, lower end"),
@@ -81,15 +84,23 @@ def _goodput(candidate: Candidate, context: Context) -> Goodput:
     storage, offered = candidate.storage, None
     if storage is not None and storage.write_offered is not None:
         offered = state / storage.checkpoint_write_time.to("s").magnitude
-    return goodput_of(candidate.gpu, candidate.gpus, context.catalog, state, usual_write=usual, offered_write=offered)
+    return goodput_of(
+        candidate.gpu,
+        candidate.gpus,
+        context.catalog,
+        state,
+        usual_write=usual,
+        offered_write=offered,
+        run_s=run_seconds(candidate, context.workload),
+    )
 
 
 def _working_days(candidate: Candidate, context: Context) -> Range | None:
     """Return the days of undisturbed training, None without a plan or where the length of the run is unknown."""
-    choice, total = candidate.choice, context.workload.units_total
-    if choice is None or total <= 0.0 or choice.step.units_per_second <= 0.0:
+    choice, seconds = candidate.choice, run_seconds(candidate, context.workload)
+    if choice is None or seconds is None:
         return None
-    days = total / choice.step.units_per_second / SECONDS_PER_DAY
+    days = seconds / SECONDS_PER_DAY
     expected = choice.step.expected.to("s").magnitude
     quick, slow = (end.to("s").magnitude / expected for end in (choice.step.low, choice.step.high))
     return Range(quantity(days * quick, "day"), quantity(days, "day"), quantity(days * slow, "day"))
@@ -113,6 +124,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "gpus": candidate.gpus,
         "nodes": candidate.nodes,
         "multi_node": candidate.nodes > 1,
+        "own_machine": candidate.nodes == 1 and node.id == OWN_SERVER_ID,
         "is_rack": node.is_rack,
         "gpus_per_rack": node.gpu_count if node.is_rack else 0,
         "rate_basis": rate.basis,

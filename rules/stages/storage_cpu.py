@@ -11,9 +11,10 @@ from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
 from rules.sizing.checkpoint import in_words, rate_in_words
-from rules.sizing.host import HostNeeds, host_design, host_needs
-from rules.sizing.reliability import Goodput, goodput_of
+from rules.sizing.host import UNIFIED, HostNeeds, host_design, host_needs
+from rules.sizing.reliability import Goodput, goodput_of, run_seconds
 from rules.sizing.results import BomLine, StorageDesign
+from rules.sizing.software import FRAMEWORKS
 from rules.sizing.storage import (
     GB,
     OBJECT_STORE_FROM_BYTES,
@@ -54,6 +55,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("multi_node", "whether there is more than one node"),
     FactField("data_kind", "text, image, video or tabular"),
     FactField("workload", "the workload's kind"),
+    FactField("framework", "the framework asked for"),
     FactField("fine_tuning", "whether a trained model is loaded first"),
     FactField("dataset_known", "whether the size of the dataset is known"),
     FactField("dataset_tb", "size of the dataset, 0 where unknown"),
@@ -104,6 +106,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("memory_known", "whether the node's memory is known"),
     FactField("memory_offered_gb", "host memory of a node, 0 where unknown"),
     FactField("gpu_memory_gb", "GPU memory of a node"),
+    FactField("memory_shared", "whether GPU and processor share the same memory"),
     FactField("offload_gb", "host memory of a node that offload of the trained state would take"),
     FactField("naive_load_gb", "host memory of a node where every rank loads the whole model in fp32"),
 )
@@ -129,8 +132,10 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     state = float(workload.checkpoint.to("byte").magnitude)
     rate = candidate.choice.step.units_per_second if candidate.choice else 0.0
 
+    run = run_seconds(candidate, workload)
+
     def goodput(offered: float | None = None) -> Goodput:
-        return goodput_of(candidate.gpu, candidate.gpus, catalog, state, usual_write=usual_write, offered_write=offered)
+        return goodput_of(candidate.gpu, candidate.gpus, catalog, state, usual_write=usual_write, offered_write=offered, run_s=run)
 
     planned = goodput()
     needs = storage_needs(
@@ -140,7 +145,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         gpus=candidate.gpus,
         units_per_second=rate,
         checkpoints=planned.checkpoints,
-        restore_s=restore_seconds(planned.mtbf, planned.restart),
+        restore_s=restore_seconds(planned.restart),
     )
     kind, because = shared_storage(answers.text("preferences.storage"), candidate.nodes, candidate.gpus, needs)
     system = None
@@ -184,7 +189,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """Size storage and host, keep both on the candidate, and state the facts of the stage."""
     sized = size(candidate, context)
     candidate.host = host_design(sized.host_needs, candidate.node, context.catalog, context.answers)
-    candidate.storage = _storage_design(sized)
+    candidate.storage = _storage_design(sized, candidate.nodes)
     return {
         "has_plan": candidate.choice is not None,
         "gpu": candidate.gpu.name,
@@ -194,18 +199,28 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "multi_node": candidate.nodes > 1,
         "data_kind": context.workload.data_kind,
         "workload": context.workload.kind,
+        "framework": FRAMEWORKS[context.answers.text("software.framework")],
         "fine_tuning": context.workload.kind.startswith("fine_tuning"),
         **_need_facts(sized, candidate),
         **_checkpoint_facts(sized),
         **_system_facts(sized, context),
         **_host_facts(sized.host_needs, candidate.host),
+        "memory_shared": candidate.node.topology == UNIFIED,
     }
 
 
-def _storage_design(sized: Assessed) -> StorageDesign:
+def _storage_design(sized: Assessed, nodes: int) -> StorageDesign:
     needs, system, plan = sized.needs, sized.system, sized.goodput.checkpoints
     notes = [f"shared data: {KINDS[sized.kind]}, {sized.because}"]
-    notes.append(f"home directories and environments: {needs.users} users assumed, on a file server of their own, made for small files")
+    if nodes > 1:
+        notes.append(f"home directories and environments: {needs.users} users assumed, on a file server of their own, made for small files")
+    else:
+        notes.append(
+            f"home directories and environments: {needs.users} users assumed, on the node's own drives or a file server that is there "
+            "already; the design buys none, and what must survive the node is copied off it"
+        )
+    if system is None or system.write is None:
+        notes.append(f"no write rate is known of what checkpoints go to; the design counts on {in_words(plan.write)} at most for one")
     if needs.dataset is None:
         notes.append("the size of the dataset is unknown; capacity is for checkpoints alone")
     if sized.kind in ("object_store", "both"):
@@ -336,7 +351,7 @@ def _storage_section(storage: StorageDesign) -> dict[str, object]:
         ("home_capacity", storage.home_capacity, "TB"),
         ("local_staging", storage.local_staging, "TB"),
         ("checkpoint", storage.checkpoint, "GB"),
-        ("checkpoint_write_time", storage.checkpoint_write_time, "s"),
+        ("checkpoint_write_time", storage.checkpoint_write_time if storage.write_offered is not None else None, "s"),
         ("checkpoint_interval", storage.checkpoint_interval, "s"),
         ("read_offered", storage.read_offered, "GB/s"),
         ("write_offered", storage.write_offered, "GB/s"),
