@@ -4,55 +4,12 @@ from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.interconnect_adapters import ADAPTER_RULES
 
 _TENSOR = Fix("parallelism.tensor", "keep tensor parallelism off this link", "1")
 _GPU = Fix("preferences.gpus", "name a GPU whose servers join their GPUs by a link of their own")
 
-RULES: tuple[Rule, ...] = (
-    Rule(
-        id="interconnect.adapter_beside_gpu",
-        stage=Stage.INTERCONNECT,
-        kind=Kind.QUESTION,
-        strength=Strength.STRONG,
-        when=(F.multi_node == True,),  # noqa: E712
-        guidance=("G5.3", "G1c.2"),
-        thresholds=("ic-gpu-nic-local", "ic-gdr-required", "ic-acs-off"),
-        because="With {nodes} nodes every GPU needs an adapter behind its own PCIe switch; a path over the CPU is a design fault.",
-        ask=Ask(
-            to="server vendor",
-            ask=(
-                "For {node}: which GPU and which network adapter sit behind which PCIe switch (the output of nvidia-smi topo -m or its "
-                "like), and are access control services and IOMMU redirection off?"
-            ),
-            good_answer=(
-                "every GPU reaches its adapter as {limit_ic_gpu_nic_local}, GPUDirect RDMA works, and redirection is off (left on, "
-                "bandwidth falls by a factor of about {limit_ic_acs_off})"
-            ),
-        ),
-    ),
-    Rule(
-        id="interconnect.adapter_slot",
-        stage=Stage.INTERCONNECT,
-        kind=Kind.WARNING,
-        strength=Strength.HARD,
-        when=(F.adapter_gbps > limit("ic-nic-slot", "gen4_x16"), F.pcie_generation < limit("ic-nic-slot", "pcie_generation")),
-        guidance=("G2f.2", "G1c.2"),
-        thresholds=("ic-nic-slot",),
-        because=(
-            "An adapter of {adapter_gbps} needs PCIe {limit_ic_nic_slot_pcie_generation} x16; {node} with {gpu} offers generation "
-            "{pcie_generation}, which caps it near {limit_ic_nic_slot_gen4_x16} Gb/s."
-        ),
-        fix=(Fix("preferences.nodes", "choose a server with PCIe 5 slots"),),
-    ),
-    Rule(
-        id="interconnect.adapters_assumed",
-        stage=Stage.INTERCONNECT,
-        kind=Kind.ASSUMPTION,
-        strength=Strength.ADVICE,
-        when=(F.adapters_assumed == True,),  # noqa: E712
-        guidance=("G5.3",),
-        because="{node} is sold without or with several adapters; the step time counts with {network_per_gpu_gbps} per GPU.",
-    ),
+_OWN_RULES: tuple[Rule, ...] = (
     Rule(
         id="interconnect.communication_exceeds_arithmetic",
         stage=Stage.INTERCONNECT,
@@ -241,7 +198,13 @@ RULES: tuple[Rule, ...] = (
         stage=Stage.INTERCONNECT,
         kind=Kind.DECISION,
         strength=Strength.ADVICE,
-        when=(F.has_plan == True, F.pcie_only == True, F.peer_to_peer == True, F.tensor == 1),  # noqa: E712
+        when=(
+            F.has_plan == True,  # noqa: E712
+            F.pcie_only == True,  # noqa: E712
+            F.peer_to_peer == True,  # noqa: E712
+            F.tensor == 1,
+            F.busy_percent >= limit("ic-pcie-only-ok", "performance") * 100.0,
+        ),
         guidance=("G1c.2",),
         thresholds=("ic-pcie-only-ok",),
         because=(
@@ -361,7 +324,9 @@ RULES: tuple[Rule, ...] = (
         ask=Ask(
             to="server vendor",
             ask="How are the GPUs of {node} joined: switch, pairwise, bridges or PCIe, and at what rate one way between any two?",
-            good_answer="{topology} over {domain_gpus} GPUs with {scale_up_gb_per_s} per GPU one way",
+            good_answer="{topology} over {domain_gpus} GPUs: {scale_up_gb_per_s} per GPU in all, {pair_gb_per_s} between any two, one way",
         ),
     ),
 )
+
+RULES: tuple[Rule, ...] = tuple(sorted((*_OWN_RULES, *ADAPTER_RULES), key=lambda rule: rule.id))

@@ -6,9 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number, format_quantity
+from catalogs.schema import Kind
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.interconnect import RULES
+from rules.own_server import OWN_SERVER_ID
 from rules.regimes import Estimate
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
@@ -31,6 +33,8 @@ LINK_MATTERS = HIGH_SHARE - 1.0
 COMMUNICATION = ("tensor_parallel", "expert_parallel", "context_parallel", "pipeline_transfer", "data_parallel", "exchange")
 ARITHMETIC = ("products", "attention", "elementwise", "head", "recompute", "arithmetic", "memory", "optimizer")
 SECONDS_PER_DAY = 86_400
+TOPOLOGY_COMMANDS = {"CUDA": "nvidia-smi topo -m", "ROCm": "rocm-smi --showtopo", "oneAPI": "xpu-smi topology -m"}
+"""What prints where GPUs and adapters sit, by software stack [vendors' manuals of these tools]."""
 REFERENCE_MESSAGE_BYTES = 2.0**30
 """One GiB per rank, large enough that a collective is limited by bandwidth; the size that nccl-tests results are compared at."""
 
@@ -54,6 +58,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("topology", "how the links are laid: nvswitch, full_mesh, bridge, pcie_switch, pcie, unified, none"),
     FactField("scale_up_gb_per_s", "its bandwidth per GPU, one direction"),
     FactField("scale_up_printed_gb_per_s", "the figure that vendors print, both directions"),
+    FactField("pair_gb_per_s", "what two of those GPUs have between them, one direction: on a full mesh one of its links"),
     FactField("fast_scale_up", "whether the GPUs have a link of their own besides PCIe"),
     FactField("nvlink", "whether that link is NVLink"),
     FactField("full_mesh", "whether the GPUs are joined pairwise, without a switch"),
@@ -63,6 +68,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("all_reduce_gb_per_s", "expected bus bandwidth of a 1 GiB all-reduce inside the domain, 0 for one GPU"),
     FactField("pcie_generation", "PCIe generation of the slower of slot and GPU"),
     FactField("adapter_gbps", "rate of one network adapter, 0 where the node states none"),
+    FactField("adapter_path", "how a GPU reaches its adapter: pcie, processor (one module with it), or accelerator (it is built in)"),
+    FactField("gpus_per_adapter", "GPUs that share an adapter; one where the node states a rate and no number"),
+    FactField("topology_command", "the vendor's command that prints which device sits where"),
     FactField("adapters_assumed", "whether number or rate of the adapters is assumed"),
     FactField("network_per_gpu_gbps", "network rate per GPU that the step time counts with"),
     FactField("step_s", "expected time of one step, 0 without a plan"),
@@ -72,6 +80,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("tensor_percent", "share of the step that waits for tensor-parallel communication"),
     FactField("expert_percent", "share that waits for expert exchange"),
     FactField("exposed_percent", "share of the step that waits for any communication"),
+    FactField("busy_percent", "share of the step that waits for no communication"),
     FactField("arithmetic_percent", "share of the step that computes"),
     FactField("bubble_percent", "share of the step in which pipeline stages idle"),
     FactField("precision", "training precision"),
@@ -99,6 +108,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     return {
         **_place(candidate, hardware),
         **_links(candidate, hardware, context.catalog),
+        **_adapters(candidate, hardware, context),
         **_rates(candidate, context, hardware),
         **_step(candidate, context, hardware),
     }
@@ -137,6 +147,7 @@ def _links(candidate: Candidate, hardware: Hardware, catalog: Catalog) -> dict[s
         "topology": node.topology,
         "scale_up_gb_per_s": round(hardware.scale_up_bytes_per_s / 1e9, 3),
         "scale_up_printed_gb_per_s": round(2 * hardware.scale_up_bytes_per_s / 1e9, 3),
+        "pair_gb_per_s": round(hardware.scale_up_bytes_per_s / 1e9 / (hardware.domain - 1 if _meshed(hardware) else 1), 3),
         "fast_scale_up": fast,
         "nvlink": fast and hardware.technology == "nvlink",
         "full_mesh": fast and hardware.mesh,
@@ -146,8 +157,28 @@ def _links(candidate: Candidate, hardware: Hardware, catalog: Catalog) -> dict[s
         "all_reduce_gb_per_s": round(bus / seconds / 1e9, 2) if seconds else 0.0,
         "pcie_generation": generation,
         "adapter_gbps": _adapter_gbps(node, catalog),
-        "adapters_assumed": any("adapter" in each for each in hardware.assumed),
         "network_per_gpu_gbps": round(hardware.nic_bytes_per_s * 8 / 1e9, 3),
+    }
+
+
+def _meshed(hardware: Hardware) -> bool:
+    return hardware.fast_scale_up and hardware.mesh and hardware.domain > 1
+
+
+def _adapters(candidate: Candidate, hardware: Hardware, context: Context) -> dict[str, Scalar]:
+    """State how GPUs reach their network adapters, how many share one, and whether that rests on what nobody said."""
+    node, gpu = candidate.node, candidate.gpu
+    said = context.answers.count("own_server.nics") if node.id == OWN_SERVER_ID else sum(part.count for part in node.nics.compute)
+    one_for_all = node.id == OWN_SERVER_ID or (node.nics.compute_speed is None and not hardware.fast_scale_up)
+    adapters = said or (node.trays if one_for_all else node.gpu_count)
+    speed = node.nics.compute_speed
+    told = speed is not None and speed.kind is Kind.YOU
+    path = "accelerator" if gpu.scale_up.technology == "ethernet" else "processor" if hardware.superchip else "pcie"
+    return {
+        "adapter_path": path,
+        "gpus_per_adapter": round(node.gpu_count / adapters, 2),
+        "topology_command": TOPOLOGY_COMMANDS.get(gpu.stack, "the vendor's tool"),
+        "adapters_assumed": not told and any("adapter" in each for each in hardware.assumed),
     }
 
 
@@ -179,7 +210,7 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
     """State the step's shares, and what it would be over PCIe; neutral values without a plan."""
     choice = candidate.choice
     if choice is None:
-        names = ("tensor", "expert", "exposed", "arithmetic", "bubble", "utilization", "link_gain")
+        names = ("tensor", "expert", "exposed", "busy", "arithmetic", "bubble", "utilization", "link_gain")
         neutral: dict[str, Scalar] = {f"{name}_percent": 0.0 for name in names}
         return {**neutral, "step_s": 0.0, "step_over_pcie_s": 0.0, "link_decides": False, "model_tflops": 0.0, "run_days": 0.0}
     step = choice.step
@@ -194,6 +225,7 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
         "tensor_percent": _percent(step, ("tensor_parallel",)),
         "expert_percent": _percent(step, ("expert_parallel", "exchange")),
         "exposed_percent": round(100 * step.exposed_share, 2),
+        "busy_percent": round(100 * (1 - step.exposed_share), 2),
         "arithmetic_percent": _percent(step, ARITHMETIC),
         "bubble_percent": _percent(step, ("pipeline_bubble",)),
         "model_tflops": round(step.tflops_per_gpu * hardware.devices, 2),
