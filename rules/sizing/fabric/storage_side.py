@@ -76,7 +76,7 @@ def _of_system(system: StorageSystem, node_gbps: float, spares: int) -> StorageS
     connector = "OSFP" if "OSFP" in system.network else ""
     note = "" if _ETHERNET.search(system.network) else f"{system.name} states {system.network}: ask for the same ports as Ethernet"
     if speed < float(stated.group(2)):
-        note = f"{system.name} has ports of {stated.group(2)} Gb/s, which run at the network's {speed:g} Gb/s"
+        note = f"{system.name} has ports of {stated.group(2)} Gb/s, which run at the network's {speed:g} Gb/s: ask for its plugs"
     return StorageSide(system.units, system.units * int(stated.group(1)), speed, connector, 1, height, spares, note)
 
 
