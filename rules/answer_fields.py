@@ -104,9 +104,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("budget.purchase", "1.5M USD", "USD", 1, 1e13),
     _choice("budget.objective", ("cheapest", "fastest", "best_per_kw"), "cheapest", "the cheapest design that meets the other answers"),
     _quantity("budget.years", "4 years", "year", 0.1, 20, "3 years", "three years are the shortest usual depreciation of GPU servers"),
-    _quantity(
-        "budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10, "0.08 USD/kWh", "near the industrial average of the United States"
-    ),
+    _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10),
     # data
     _choice("data.kind", ("text", "image", "video", "tabular")),
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e9),

@@ -7,6 +7,12 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
+MORE_TIME = Fix("scale.deadline", "give it more time, so that fewer nodes do", when=(F.time_binds == True,))
+"""Offered where the deadline sets the size; where memory or an answer sets it, more time changes nothing."""
+FEWER_NODES = Fix("scale.nodes", "take fewer nodes", when=(F.size_given == True, F.unit_count > 1))
+OTHER_GPUS = Fix("preferences.gpus", "look at other GPUs")
+UNPRICED_ON_TOP = "what has no price comes on top"
+
 BUDGET_RULES: tuple[Rule, ...] = (
     Rule(
         id="money.budget_buys",
@@ -44,9 +50,34 @@ BUDGET_RULES: tuple[Rule, ...] = (
             "Without a price and not counted: {missing}."
         ),
         fix=(
-            Fix("budget.purchase", "raise the budget to the lowest price", "{purchase_low_usd}"),
-            Fix("scale.deadline", "give it more time, so that fewer nodes do"),
-            Fix("preferences.gpus", "look at other GPUs"),
+            Fix("budget.purchase", f"raise the budget to the expected price; {UNPRICED_ON_TOP}: {{missing}}", "{purchase_usd}"),
+            MORE_TIME,
+            FEWER_NODES,
+            OTHER_GPUS,
+        ),
+        priority=20,
+    ),
+    Rule(
+        id="money.budget_floor_exceeded",
+        stage=Stage.MONEY,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.has_budget == True, F.price_known == False, F.purchase_floor_usd > F.budget_usd),
+        guidance=("G7.5",),
+        because=(
+            "No price of {node} is known, but {unit_count} of it cost at least {purchase_floor_usd} ({floor_words}); the budget is "
+            "{budget_usd}."
+        ),
+        fix=(
+            Fix("budget.purchase", "raise the budget above {purchase_floor_usd} by what the rest of the servers costs"),
+            MORE_TIME,
+            FEWER_NODES,
+            OTHER_GPUS,
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="What do {unit_count} × {node} cost, with warranty, support and delivery?",
+            good_answer="a price with its date; more than {purchase_floor_usd} is expected",
         ),
         priority=20,
     ),
@@ -72,24 +103,29 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         because="{purchase_usd} are expected and {budget_usd} are there; only the low end of the prices, {purchase_low_usd}, fits.",
         fix=(
-            Fix("budget.purchase", "raise the budget to the expected price", "{purchase_usd}"),
-            Fix("scale.deadline", "give it more time, so that fewer nodes do"),
+            Fix("budget.purchase", f"raise the budget to the expected price; {UNPRICED_ON_TOP}: {{missing}}", "{purchase_usd}"),
+            MORE_TIME,
+            FEWER_NODES,
         ),
         writes=("budget_tight",),
     ),
     Rule(
         id="money.budget_unpriced",
         stage=Stage.MONEY,
-        kind=Kind.QUESTION,
+        kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.has_budget == True, F.price_known == False),
+        when=(F.has_budget == True, F.price_known == False, F.purchase_floor_usd <= F.budget_usd),
         guidance=("G7.5",),
-        because="Whether {unit_count} × {node} fit a budget of {budget_usd} cannot be told: no price of it is known.",
+        because=(
+            "Budget unproven: no price of {node} is known. {unit_count} of it cost {purchase_floor_usd} or more ({floor_words}); whether "
+            "{budget_usd} are enough cannot be told."
+        ),
         ask=Ask(
             to="server vendor",
             ask="Can {unit_count} × {node} with network and storage be had for {budget_usd}?",
             good_answer="a quote below {budget_usd}, network and storage included",
         ),
+        writes=("budget_unproven",),
     ),
     Rule(
         id="money.buying_decided",
@@ -148,7 +184,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         ask=Ask(
             to="cloud provider",
             ask="What do {gpu_count} × {gpu_name} with this fabric cost for {run_gpu_hours} GPU-hours, reserved?",
-            good_answer="less than owning: {ownership_usd}, where that is known; what else will fill the cluster?",
+            good_answer="{rent_good_answer}",
         ),
     ),
     Rule(
@@ -156,20 +192,18 @@ BUDGET_RULES: tuple[Rule, ...] = (
         stage=Stage.MONEY,
         kind=Kind.QUESTION,
         strength=Strength.ADVICE,
-        when=(F.node_count >= limit("cost-cluster-3y", "nodes") * 0.5, F.node_count <= limit("cost-cluster-3y", "nodes") * 2.0),
+        when=(F.rental_band_applies == True, F.node_count > 1),
         guidance=("G7.5",),
         thresholds=("cost-cluster-3y",),
         because=(
             "{limit_cost_cluster_3y_nodes} rented nodes cost {limit_cost_cluster_3y_low} to {limit_cost_cluster_3y_high} million "
-            "USD over {limit_cost_cluster_3y_years}; this design has {node_count}."
+            "USD over {limit_cost_cluster_3y_years}; {gpu_count} × {gpu_name} for {ownership_years} are {rental_band_low_usd} to "
+            "{rental_band_high_usd} at that rate."
         ),
         ask=Ask(
             to="cloud provider",
-            ask="What do {node_count} nodes of {gpu_name} cost for {ownership_years}, network and storage included?",
-            good_answer=(
-                "within {limit_cost_cluster_3y_low} to {limit_cost_cluster_3y_high} million USD for {limit_cost_cluster_3y_nodes} "
-                "nodes and three years"
-            ),
+            ask="What do {gpu_count} × {gpu_name} cost for {ownership_years}, network and storage included?",
+            good_answer="within {rental_band_low_usd} to {rental_band_high_usd}, with its date",
         ),
     ),
     Rule(
@@ -177,14 +211,23 @@ BUDGET_RULES: tuple[Rule, ...] = (
         stage=Stage.MONEY,
         kind=Kind.DECISION,
         strength=Strength.ADVICE,
-        when=(F.price_known == True, F.run_known == True),
+        when=(F.price_known == True, F.run_known == True, F.full_training == True),
         guidance=("G7.5",),
         thresholds=("cost-flops",),
         decides=("cost.run", "{run_usd}"),
         because=(
-            "The run takes {run_gpu_hours} GPU-hours, {limit_cost_flops} FLOP per parameter and token "
-            "({limit_cost_flops_full_recompute} with full recompute) at the sustained rate; at {per_gpu_hour} that is {run_usd}, or "
-            "{per_million}."
+            "The run takes {run_gpu_hours} GPU-hours at {gigaflop_per_unit}, {limit_cost_flops} FLOP per active parameter and token and "
+            "the attention ({limit_cost_flops_full_recompute} with full recompute); at {per_gpu_hour} that is {run_usd}, or {per_million}."
         ),
+    ),
+    Rule(
+        id="money.run_cost_in_part",
+        stage=Stage.MONEY,
+        kind=Kind.DECISION,
+        strength=Strength.ADVICE,
+        when=(F.price_known == True, F.run_known == True, F.full_training == False),
+        guidance=("G7.5",),
+        decides=("cost.run", "{run_usd}"),
+        because=("The run takes {run_gpu_hours} GPU-hours at {gigaflop_per_unit}; at {per_gpu_hour} that is {run_usd}, or {per_million}."),
     ),
 )

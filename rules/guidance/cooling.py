@@ -7,7 +7,11 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
-MORE_LIQUID = Fix("facility.cooling", "plan direct liquid cooling", "air, liquid")
+MORE_LIQUID = Fix(
+    "facility.cooling", "plan direct liquid cooling", "{hall_with_liquid}", when=(F.sold_with_liquid == True, F.cooling != "liquid")
+)
+"""Offered where the node exists with liquid cooling; on one that takes air alone it changes nothing."""
+REAR_DOORS = Fix("facility.cooling", "plan rear doors at the racks", "{hall_with_doors}", when=(F.cooling == "air",))
 
 COOLING_RULES: tuple[Rule, ...] = (
     Rule(
@@ -19,7 +23,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G1f.2"),
         thresholds=("pow-air-limit",),
         because="One {node} draws {node_power_kw}; {cooling_words} takes {limit_pow_air_limit_reject} kW from a rack at the very most.",
-        fix=(MORE_LIQUID,),
+        fix=(MORE_LIQUID, REAR_DOORS, Fix("preferences.gpus", "look at GPUs whose servers are cooled by liquid")),
         priority=20,
     ),
     Rule(
@@ -35,13 +39,36 @@ COOLING_RULES: tuple[Rule, ...] = (
             "comfortable, four air-cooled DGX H100 come to {limit_pow_air_limit_reference} kW, NVIDIA's B300 racks to "
             "{limit_pow_node_b300_rack_kw} in special rooms."
         ),
-        fix=(Fix("facility.rack_power", "spread the nodes over more racks", "30 kW"), MORE_LIQUID),
+        fix=(
+            Fix(
+                "facility.rack_power",
+                "spread the nodes over more racks",
+                "30 kW",
+                when=(F.nodes_per_rack > 1, F.node_power_kw <= limit("pow-air-limit", "warn")),
+            ),
+            MORE_LIQUID,
+            REAR_DOORS,
+        ),
         ask=Ask(
             to="datacenter",
             ask="How much heat does the room take from one air-cooled rack, at which inlet temperature, and with how much air?",
             good_answer="at least {rack_air_kw} per rack at {inlet_celsius} or less, {airflow_cfm} in total",
         ),
         writes=("air_density_strained",),
+    ),
+    Rule(
+        id="power.air_missing",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.cooling_matches == False, F.needs_liquid == False),
+        guidance=("G1f.2", "G4.6"),
+        because="One {node} needs {cooling_required}; the hall offers {hall_cooling}, and neither air nor rear doors among it.",
+        fix=(
+            Fix("facility.cooling", "say that the hall cools by air as well, if it does", "{hall_with_air}"),
+            Fix("preferences.gpus", "look at GPUs whose servers are cooled by liquid", when=(F.hall_has_liquid == True,)),
+        ),
+        priority=20,
     ),
     Rule(
         id="power.cooling_decided",
@@ -57,6 +84,26 @@ COOLING_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="power.facility_water",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.cooling == "liquid", F.cooling_matches == True, F.liquid_heat_kw > 0),
+        guidance=("G1f.2", "G4.6"),
+        because=(
+            "Coolant takes up to {liquid_heat_kw} and {water_flow}; {coolant_units} are counted, one of them spare. Units of this kind are "
+            "rated for {facility_water}."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask=(
+                "Which water reaches the coolant units: supply and return temperature, flow, pressure, quality, on how many paths; and who "
+                "supplies units, manifolds, piping and leak detection?"
+            ),
+            good_answer="water for {liquid_heat_kw} with one unit, pump or path lost; {water_flow} on the racks' side",
+        ),
+    ),
+    Rule(
         id="power.inlet_above_recommended",
         stage=Stage.POWER,
         kind=Kind.WARNING,
@@ -68,7 +115,12 @@ COOLING_RULES: tuple[Rule, ...] = (
             "Air of {inlet_celsius} enters the nodes, above the {inlet_recommended_celsius} that ASHRAE recommends; GPUs throttle "
             "from {limit_pow_throttle} °C and hold lower clocks before that."
         ),
-        fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}"),),
+        fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}", lower=True),),
+        ask=Ask(
+            to="server vendor",
+            ask="Is one {node} released for air of {inlet_celsius}, and which clocks do its GPUs hold in training at that temperature?",
+            good_answer="released, in writing, and no clock lower than at {inlet_recommended_celsius}",
+        ),
     ),
     Rule(
         id="power.inlet_too_warm",
@@ -78,7 +130,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         when=(F.has_inlet_maximum == True, F.inlet_celsius > F.inlet_maximum_celsius),
         guidance=("G1f.2",),
         because="Air of {inlet_celsius} enters the nodes; one {node} may run at up to {inlet_maximum_celsius}.",
-        fix=(Fix("facility.inlet_temperature", "cool the aisle to what the node allows", "{inlet_maximum_celsius}"),),
+        fix=(Fix("facility.inlet_temperature", "cool the aisle to what the node allows", "{inlet_maximum_celsius}", lower=True),),
     ),
     Rule(
         id="power.liquid_acceptance",
@@ -90,12 +142,12 @@ COOLING_RULES: tuple[Rule, ...] = (
         thresholds=("pow-water-capture",),
         because=(
             "The share of heat that water takes decides how much the room's air must still take; here {liquid_share_percent} at "
-            "most are counted."
+            "most are counted, and {rack_air_kw} of the fullest rack stay with the room's air."
         ),
         ask=Ask(
             to="server vendor",
             ask="What share of the heat of one {node} goes to water, at which supply temperature and flow, and what is left for the air?",
-            good_answer="{limit_pow_water_capture} % or more at up to the loop's temperature; the design needs {water_flow} in total",
+            good_answer="{limit_pow_water_capture} % or more at the temperature of the loop; the design needs {water_flow} in total",
         ),
     ),
     Rule(
@@ -107,7 +159,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2", "G4.6"),
         thresholds=("pow-nvl72",),
         because="One {node} is cooled by direct liquid only; the hall offers {hall_cooling}.",
-        fix=(MORE_LIQUID,),
+        fix=(Fix("facility.cooling", "plan direct liquid cooling", "{hall_with_liquid}"),),
         priority=20,
     ),
     Rule(
@@ -126,7 +178,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         ask=Ask(
             to="server vendor",
             ask=(
-                "Which GPU clocks and temperatures does a full rack of {nodes_per_rack} × {node} hold after an hour of training at "
+                "Which GPU clocks and temperatures does a full rack of {nodes_words} of {node} hold after an hour of training at "
                 "{inlet_celsius}?"
             ),
             good_answer="no throttling; every GPU below {limit_pow_throttle} °C",

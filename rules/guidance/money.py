@@ -38,8 +38,22 @@ _PRICE_RULES: tuple[Rule, ...] = (
         when=(F.energy_known == True, F.electricity_given == False),
         guidance=("G7.5",),
         because=(
-            "No price of electricity was given: {electricity_usd_per_kwh} is counted, {electricity_range} as the range; a year's "
-            "energy is {energy_year_usd}."
+            "No price of electricity was given: {electricity_usd_per_kwh} is counted, {electricity_range} as the range; "
+            "{electricity_basis}. A year's energy is {energy_year_usd}."
+        ),
+    ),
+    Rule(
+        id="money.electricity_tariff",
+        stage=Stage.MONEY,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.energy_known == True, F.has_region == True, F.electricity_of_place == False),
+        guidance=("G7.5",),
+        because="The price of electricity in {region} is not in the catalog; {electricity_range} is a range of other places.",
+        ask=Ask(
+            to="datacenter",
+            ask="What does a kilowatt-hour cost in {region}, with grid fees, taxes and levies, and for how long is the price fixed?",
+            good_answer="a price per kWh with its date; enter it as the price of electricity",
         ),
     ),
     Rule(
@@ -133,13 +147,12 @@ _PRICE_RULES: tuple[Rule, ...] = (
         stage=Stage.MONEY,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.price_known == True, F.has_missing == True),
+        when=(F.price_known == True, F.has_missing_network == True),
         guidance=("G7.5",),
-        thresholds=("cost-tco-cover",),
-        because="{missing_count} kinds of parts have no price and are in no total: {missing}.",
+        because="{missing_network_words} no price and are in no total: {missing_network}.",
         ask=Ask(
-            to="network and storage vendors",
-            ask="What do these cost, delivered: {missing}?",
+            to="network vendor",
+            ask="What do these cost, delivered: {missing_network}?",
             good_answer="a price for every line, with its date",
         ),
     ),
@@ -175,6 +188,44 @@ _PRICE_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="money.product_notes",
+        stage=Stage.MONEY,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.has_product_notes == True,),
+        guidance=("G7.5",),
+        because="The catalog notes of {node}: {product_notes}.",
+        ask=Ask(
+            to="server vendor",
+            ask="Does this hold for the {node} as offered: {product_notes}?",
+            good_answer="yes, or what differs, in writing",
+        ),
+    ),
+    Rule(
+        id="money.region_unknown",
+        stage=Stage.MONEY,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.has_region == True, F.region_known == False),
+        guidance=("G7.5",),
+        because="The catalog knows no region called {region}: neither the price of electricity nor the carbon of its grid can be told.",
+        fix=(Fix("facility.region", "name a country, or a state of the United States"),),
+    ),
+    Rule(
+        id="money.server_parts_unpriced",
+        stage=Stage.MONEY,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.price_known == True, F.has_missing_server == True),
+        guidance=("G7.5",),
+        because="{missing_server_words} no price and are in no total: {missing_server}.",
+        ask=Ask(
+            to="server vendor",
+            ask="What do these cost, delivered: {missing_server}?",
+            good_answer="a price for every line, with its date",
+        ),
+    ),
+    Rule(
         id="money.service_levels",
         stage=Stage.MONEY,
         kind=Kind.QUESTION,
@@ -190,6 +241,34 @@ _PRICE_RULES: tuple[Rule, ...] = (
                 " paid when it is missed?"
             ),
             good_answer="{limit_cost_sla_numbers} % or more per month, with penalties",
+        ),
+    ),
+    Rule(
+        id="money.site_unpriced",
+        stage=Stage.MONEY,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.price_known == True, F.has_missing_site == True),
+        guidance=("G7.5",),
+        because="{missing_site_words} no price and are in no total: {missing_site}.",
+        ask=Ask(
+            to="datacenter",
+            ask="What do these cost, delivered: {missing_site}?",
+            good_answer="a price for every line, with its date",
+        ),
+    ),
+    Rule(
+        id="money.storage_unpriced",
+        stage=Stage.MONEY,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.price_known == True, F.has_missing_storage == True),
+        guidance=("G7.5",),
+        because="{missing_storage_words} no price and are in no total: {missing_storage}.",
+        ask=Ask(
+            to="storage vendor",
+            ask="What do these cost, delivered: {missing_storage}?",
+            good_answer="a price for every line, with its date",
         ),
     ),
     Rule(

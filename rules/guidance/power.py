@@ -11,7 +11,7 @@ from rules.guidance.racks import RACK_RULES
 
 _POWER_RULES: tuple[Rule, ...] = (
     Rule(
-        # An A100 module put into a tower with one supply of 1,400 W ran at 240 of its 400 W [l4rz, reverse-engineering-dell-idrac, issue 3].
+        # An A100 module in a tower with one supply of 1,400 W ran at 240 of its 400 W [l4rz, reverse-engineering-dell-idrac, issue 3].
         id="power.chassis_qualified",
         stage=Stage.POWER,
         kind=Kind.QUESTION,
@@ -19,7 +19,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         when=(F.is_own_server == True, F.gpu_sum_known == True),
         guidance=("G5.7", "G1f.2"),
         because=(
-            "No catalog record vouches for {node}: a chassis caps GPUs that its maker has not qualified, and {gpu_power_w} each are counted."
+            "No catalog record vouches for {node}: a chassis caps GPUs that its maker has not qualified; {gpu_power_w} each are counted."
         ),
         ask=Ask(
             to="server vendor",
@@ -39,12 +39,29 @@ _POWER_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2", "G4.6"),
         thresholds=("pow-circuit-80",),
         because=(
-            "One {node} draws {node_power_kw}; a circuit carries {circuit_usable_kw} continuously ({limit_pow_circuit_80} % of its "
-            "breaker), and the machine can be spread over {cords_per_unit} circuit(s) where it needs {circuits_per_unit}."
+            "One {node} draws {node_power_kw} and needs {circuits_per_unit} circuit(s) of {circuit_usable_kw} ({limit_pow_circuit_80} % of "
+            "the breaker); it may hang on {cords_per_unit}, the supplies that carry it without the spare ones."
         ),
         fix=(Fix("facility.feed", "use a feed of more voltage or phases"),),
         writes=("power_binds",),
         priority=20,
+    ),
+    Rule(
+        id="power.factory_set_point",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.has_factory_limit == True,),
+        guidance=("G5.7", "G1f.1"),
+        because=(
+            "The GPUs of {node} are shipped with a set point of {factory_limit_w} of their {gpu_power_w}: until it is raised they reach "
+            "neither the speed nor the power that is counted here."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Will the GPUs of {node} be delivered with their power set point at {gpu_power_w}, and does the system hold it?",
+            good_answer="{gpu_power_w} for every GPU, held over an hour of training; {node_power_kw} at the inlet",
+        ),
     ),
     Rule(
         id="power.feed_decided",
@@ -57,7 +74,23 @@ _POWER_RULES: tuple[Rule, ...] = (
         decides=("power.feed", "{feed}"),
         because=(
             "The fullest rack draws {rack_power_kw}; these circuits carry {feed_usable_kw} continuously, {limit_pow_circuit_80} % "
-            "of their breakers. One feed without a second one: a lost circuit stops what hangs on it."
+            "{breaker_words}. Of these, {feed_loss_words}."
+        ),
+    ),
+    Rule(
+        id="power.feed_not_redundant",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.feed_given == True, F.is_desktop == False, F.feed_survives == False),
+        guidance=("G1f.2", "G4.6"),
+        because=(
+            "{feed} carry {feed_usable_kw} together; the fullest rack draws {rack_power_kw}, more than is left when one circuit is lost."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="Can each rack have a second path of circuits that carries {rack_power_kw} alone, and what does it cost?",
+            good_answer="two independent paths of {rack_power_kw} each, or an accepted stop of the rack",
         ),
     ),
     Rule(
@@ -68,11 +101,11 @@ _POWER_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.feed_given == False),
         guidance=("G1f.2", "G4.6"),
         thresholds=("pow-circuit-80",),
-        because="No feed was given; {feed} are assumed, which carry {feed_usable_kw} at {limit_pow_circuit_80} % of their breakers.",
+        because="No feed was given; {feed} are assumed, which carry {feed_usable_kw} at {limit_pow_circuit_80} % {breaker_words}.",
         ask=Ask(
             to="datacenter",
             ask="Which circuits reach a rack: voltage, phases, breaker, how many, and on how many independent paths?",
-            good_answer="at least {rack_power_kw} per rack of continuous load",
+            good_answer="at least {rack_power_kw} of continuous load for the fullest rack, on two paths that each carry it",
         ),
     ),
     Rule(
@@ -107,7 +140,7 @@ _POWER_RULES: tuple[Rule, ...] = (
             "{node_power_kw} for one {node} is less than its {gpu_count_per_unit} GPUs may draw alone, {gpu_sum_kw}: they would have "
             "to be capped, or the figure is wrong."
         ),
-        fix=(Fix("own_server.power", "enter the power of the whole server at full load"),),
+        fix=(Fix("own_server.power", "enter the power of the whole server at full load", when=(F.is_own_server == True,)),),
         ask=Ask(
             to="server vendor",
             ask="What does one {node} draw with all GPUs at their rating of {gpu_power_w}?",
@@ -155,7 +188,7 @@ _POWER_RULES: tuple[Rule, ...] = (
             "Where power binds, a cap on the GPUs costs less speed than it saves: an RTX 3090 kept {limit_pow_cap_3090} of its "
             "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}. Other GPUs must be measured."
         ),
-        fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped"),),
+        fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped", when=(F.is_own_server == True,)),),
         ask=Ask(
             to="server vendor",
             ask="How fast does one {node} train with its GPUs capped to three quarters of their rating?",
@@ -219,7 +252,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         strength=Strength.HARD,
         when=(F.power_known == True, F.has_total_limit == True, F.total_power_kw > F.total_power_limit_kw),
         guidance=("G1f.1", "G4.6"),
-        because="{it_power_kw} of equipment at a PUE of {pue} draw {total_power_kw}; {total_power_limit_kw} are there.",
+        because="{it_power_kw} for {units_words} and the rest, at a PUE of {pue}, draw {total_power_kw}; {total_power_limit_kw} are there.",
         fix=(Fix("facility.total_power", "get the power that the design draws", "{total_power_kw}"),),
         writes=("power_binds",),
         priority=20,
@@ -285,6 +318,35 @@ _POWER_RULES: tuple[Rule, ...] = (
             ask="What do the switches and storage systems draw at full load, optics included?",
             good_answer="a maximum in kW for each",
         ),
+    ),
+    Rule(
+        id="power.voltage_too_high",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.feed_given == True, F.is_rack == False, F.outlet_v > F.input_high_v),
+        guidance=("G1f.2", "G4.6"),
+        because=(
+            "{feed} give {outlet_v} at an outlet; server supplies take up to {input_high_v}. Without a transformer to 415 V between lines, "
+            "240 V to neutral, nothing may be plugged in."
+        ),
+        fix=(Fix("facility.feed", "plan the circuits behind the transformer", "415v_three_phase"),),
+        ask=Ask(
+            to="datacenter",
+            ask="At which voltage do the outlets of a rack arrive, and who supplies the transformers where it is above {input_high_v}?",
+            good_answer="{input_high_v} or less to neutral at the rack",
+        ),
+    ),
+    Rule(
+        id="power.voltage_too_low",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.feed_given == True, F.outlet_v < F.input_low_v),
+        guidance=("G1f.2", "G4.6"),
+        because="{feed} give {outlet_v} at an outlet; the supplies of one {node} start at {input_low_v}.",
+        fix=(Fix("facility.feed", "use a feed of {input_low_v} or more"),),
+        priority=20,
     ),
     Rule(
         id="power.workstation_plugs",

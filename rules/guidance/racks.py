@@ -5,8 +5,11 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
-from rules.guidance.cooling import MORE_LIQUID
+from rules.guidance.cooling import MORE_LIQUID, REAR_DOORS
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
+
+DENSER = Fix("facility.rack_power", "ask for racks of more power", when=(F.rack_binding == "power",))
+"""Offered where the rack's power binds; more of it does not help what cooling, height or load keeps out."""
 
 RACK_RULES: tuple[Rule, ...] = (
     Rule(
@@ -33,8 +36,7 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because=(
-            "{nodes_per_rack} nodes weigh {rack_weight_kg} in a rack without the cabinet, more than the {limit_pow_delivery} kg of "
-            "one tender."
+            "{nodes_words} weigh {rack_weight_kg} in a rack without the cabinet, more than the {limit_pow_delivery} kg of one tender."
         ),
         ask=Ask(
             to="datacenter",
@@ -56,10 +58,10 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G4.6"),
         thresholds=("pow-density-network",),
         because=(
-            "Only {nodes_per_rack} fit in a rack with room for {nodes_per_rack_by_height}, since {rack_binding_words} binds first: "
-            "{rack_count} racks, and longer cables between them."
+            "A rack takes {nodes_words} where it has room for {nodes_per_rack_by_height}, since {rack_binding_words} binds first: "
+            "{racks_words}, and longer cables between them."
         ),
-        fix=(Fix("facility.rack_power", "ask for denser racks"), MORE_LIQUID),
+        fix=(DENSER, MORE_LIQUID, REAR_DOORS),
         writes=("racks_thinned",),
     ),
     Rule(
@@ -70,11 +72,12 @@ RACK_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.has_rack_count_limit == True, F.rack_count > F.rack_count_limit),
         guidance=("G1f.1", "G4.6"),
         because=(
-            "{rack_count} racks are needed and {rack_count_limit} are there; {rack_binding_words} allows {nodes_per_rack} nodes in each."
+            "{units_words} with network and storage take {racks_words}; {rack_count_limit} are there. First to bind in a rack of "
+            "{nodes_words}: {rack_binding_words}."
         ),
         fix=(
             Fix("facility.racks", "use as many racks as the design needs", "{rack_count}"),
-            Fix("facility.rack_power", "fill the racks more densely"),
+            DENSER,
         ),
     ),
     Rule(
@@ -87,8 +90,8 @@ RACK_RULES: tuple[Rule, ...] = (
         thresholds=("pow-nodes-per-rack",),
         decides=("facility.nodes_per_rack", "{nodes_per_rack}"),
         because=(
-            "{nodes_per_rack} in a rack draw {rack_power_kw}; first to bind: {rack_binding_words}. {unit_count} of them, the "
-            "network and the storage fill {rack_count} racks."
+            "A full rack of {nodes_words} draws {rack_nodes_kw}; first to bind: {rack_binding_words}. {units_words}, the network and the "
+            "storage take {racks_words}, the fullest of which draws {rack_power_kw}."
         ),
     ),
     Rule(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,7 +11,7 @@ from rules.sizing.lookup import fact_value, threshold_number
 
 if TYPE_CHECKING:
     from catalogs import Catalog
-    from catalogs.schema import Node
+    from catalogs.schema import Cooling, Node
 
 BTU_PER_HOUR_PER_KW = 3412.14
 """BTU per hour in a kilowatt (unit definition)."""
@@ -27,6 +28,11 @@ PASCALS_AT_SEA_LEVEL = 1.0
 METHODS = {"rear_door": "method-rear-door", "liquid": "method-direct-to-chip", "immersion": "method-immersion"}
 """Catalog records of the cooling methods other than air, by the words of the answers."""
 AIR_THRESHOLD = "pow-air-limit"
+COOLANT_UNIT = "cdu_liquid_to_liquid"
+"""The catalog's type of a unit that passes heat from the racks' coolant to the facility's water."""
+COOLANT_RATING = "cdu-rating"
+SPARE_COOLANT_UNITS = 1
+"""Coolant units beyond those that carry the heat, so that one may fail or be serviced (n+1): without coolant the racks stop in seconds."""
 WORDS = {"air": "air", "rear_door": "rear door", "liquid": "direct liquid", "immersion": "immersion"}
 """How the kinds of cooling are printed."""
 
@@ -40,18 +46,53 @@ class CoolingMatch:
     requires: str
 
 
+@dataclass(frozen=True)
+class CoolantUnits:
+    """Coolant distribution units of one kind: how many, one of them spare, and what each carries in kW."""
+
+    unit: Cooling
+    count: int
+    each_kw: float
+
+    @property
+    def text(self) -> str:
+        """Return the units in words: "2 × Vertiv CoolChip CDU 1350 of 1,350 kW"."""
+        return f"{self.count} × {self.unit.vendor} {self.unit.name} of {self.each_kw:,.0f} kW"
+
+
 def match_cooling(node: Node, hall: tuple[str, ...]) -> CoolingMatch:
     """Return what would cool `node` in a hall that offers `hall`.
 
-    Every hall has room air. A rear door takes an air-cooled node's heat at the rack; a node that is sold either way is taken with
-    liquid where there is liquid; a node of unknown cooling is taken as air-cooled.
+    A rear door takes an air-cooled node's heat at the rack, a hall of liquid or immersion alone does not; a node that is sold either
+    way is taken with liquid where there is liquid; a node of unknown cooling is taken as air-cooled.
     """
     if node.cooling == "liquid":
         return CoolingMatch("liquid", "liquid" in hall, "direct liquid")
     if node.cooling == "air_or_liquid" and "liquid" in hall:
         return CoolingMatch("liquid", True, "air or direct liquid")
-    requires = {"air": "air", "air_or_liquid": "air or direct liquid"}.get(node.cooling, "not stated")
-    return CoolingMatch("rear_door" if "rear_door" in hall else "air", True, requires)
+    requires = {"air": "air", "air_or_liquid": "air or direct liquid"}.get(node.cooling, "air, as far as is known")
+    return CoolingMatch("rear_door" if "rear_door" in hall else "air", "rear_door" in hall or "air" in hall, requires)
+
+
+def equipment_limit_kw(hall: tuple[str, ...], catalog: Catalog) -> float | None:
+    """Return the heat in kW that may leave a rack of switches or storage, which are cooled by air whatever cools the nodes."""
+    return rack_limit_kw("rear_door" if "rear_door" in hall else "air", catalog)
+
+
+def size_coolant_units(liquid_kw: float, catalog: Catalog) -> CoolantUnits | None:
+    """Return the coolant distribution units for `liquid_kw` of heat, one more than carry it; None where none is needed or known.
+
+    Of the catalog's units the one is taken that makes the least installed capacity. In-rack units are not in the catalog.
+    """
+    if liquid_kw <= 0:
+        return None
+    offers = []
+    for unit in catalog.cooling:
+        if unit.type == COOLANT_UNIT and unit.capacity is not None:
+            each_kw = unit.capacity.to("kW")
+            count = math.ceil(liquid_kw / each_kw - 1e-9) + SPARE_COOLANT_UNITS
+            offers.append((count * each_kw, unit.id, CoolantUnits(unit, count, each_kw)))
+    return min(offers, key=lambda offer: offer[:2])[2] if offers else None
 
 
 def rack_limit_kw(kind: str, catalog: Catalog) -> float | None:
@@ -63,6 +104,11 @@ def rack_limit_kw(kind: str, catalog: Catalog) -> float | None:
         return threshold_number(catalog.thresholds, AIR_THRESHOLD, "reference")
     method = catalog.cooling.get(METHODS.get(kind, kind))
     return method.capacity.to("kW") if method is not None and method.capacity is not None else None
+
+
+def comfortable_kw(kind: str, catalog: Catalog) -> float | None:
+    """Return the power in kW up to which a rack cooled by air is filled with equipment beside its nodes; None for other cooling."""
+    return threshold_number(catalog.thresholds, AIR_THRESHOLD, "warn") if kind == "air" else None
 
 
 def node_heat_kw(node: Node, power_kw: float) -> float:
@@ -115,3 +161,13 @@ def liquid_share(node: Node, kind: str, catalog: Catalog) -> tuple[float, float]
     share = stated if stated is not None else fact_value(catalog.facts, "heat-capture", "nvl72" if node.is_rack else "direct_to_chip")
     low, _, high = share.ends("")
     return low, high
+
+
+def coolant_rating_words(catalog: Catalog) -> str:
+    """Return what coolant units are rated for, as the Open Compute Project's convention says it (catalog fact `cdu-rating`)."""
+    approach, low, high, mesh, pressure = (
+        fact_value(catalog.facts, COOLANT_RATING, name).value
+        for name in ("approach", "supply_low", "supply_high", "filter_micrometres", "facility_pressure")
+    )
+    degrees = f"{magnitude(str(low), 'degC'):g} to {magnitude(str(high), 'degC'):g} °C"
+    return f"{degrees} towards the racks at an approach of {approach}, filters of {mesh} µm, {pressure} on the facility's side"

@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
+from rules.own_server import OWN_SERVER_ID
+from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
-from rules.sizing.power import HOURS_PER_YEAR, electricity_price
-from rules.sizing.prices import Quote, quote_of, server_quote
+from rules.sizing.power import HOURS_PER_YEAR
+from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
 from rules.sizing.results import BomLine, CostEstimate, Range
 
 if TYPE_CHECKING:
@@ -137,6 +139,20 @@ def purchase_of(lines: Iterable[BomLine]) -> Range:
     return Range(quantity(low, "USD"), quantity((low + high) / 2, "USD"), quantity(high, "USD"), Kind.ESTIMATED)
 
 
+def purchase_floor_usd(cost: CostEstimate, candidate: Candidate, catalog: Catalog) -> float:
+    """Return what the purchase costs at least, in USD: the low prices of what is priced, and of unpriced servers their GPUs alone.
+
+    GPUs are counted at the lowest purchase price of the catalog, those of spare servers too. A server of one's own without a price
+    may be there already and counts nothing.
+    """
+    priced = sum(line.quantity * line.unit_low for line in cost.bom if line.unit_low is not None)
+    each = lowest_price(candidate.gpu.id, catalog)
+    if cost.purchase is not None or each is None or candidate.node.id == OWN_SERVER_ID:
+        return priced
+    servers = sum(line.quantity for line in cost.bom if line.item == candidate.node.id and line.unit_low is None)
+    return priced + servers * candidate.node.gpu_count * each
+
+
 def _missing(lines: Iterable[BomLine], server: Quote | None) -> tuple[str, ...]:
     covered = server is not None and server.covers_network
     return tuple(
@@ -171,7 +187,7 @@ def _energy(facility: FacilityDesign | None, answers: Answers, catalog: Catalog)
     """Return the cost of a year's energy: typical power at the low and expected price, maximum power all year at the high one."""
     if facility is None:
         return None
-    price = electricity_price(answers, catalog)
+    price = electricity_price(answers, catalog).price
     kwh = magnitude(facility.energy_per_year, "kWh")
     typical_kw = magnitude(facility.it_power_typical, "kW")
     most = magnitude(facility.it_power_maximum, "kW") / typical_kw if typical_kw > 0 else 1.0

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from rules.sizing import cooling, power, racks
+from rules.sizing.reliability import spare_nodes
 from rules.sizing.results import FacilityDesign
 
 if TYPE_CHECKING:
+    from catalogs import Catalog
     from catalogs.schema import Node
     from rules.candidate import Candidate, Context
-    from rules.sizing.cooling import CoolingMatch
+    from rules.sizing.cooling import CoolantUnits, CoolingMatch
     from rules.sizing.power import EquipmentDraw, Feed, NodeDraw
-    from rules.sizing.racks import RackFill, RackLimits
+    from rules.sizing.racks import Equipment, RackFill, RackLimits
     from rules.sizing.results import RackPlan
-
-KW_PER_RACK_UNIT_LEFT = 1e9
-"""Spare power of a rack without any known limit, in kW: so large that it never binds."""
 
 
 @dataclass(frozen=True)
 class FacilitySizing:
-    """What the power stage works out: the design, and the parts that its facts are made of. `draw` None: power is not known."""
+    """What the power stage works out: the design, and the parts that its facts are made of. `draw` None: power is not known.
+
+    `fullest_kw` and `fullest_air_kw` are of the rack with the most power and of the one with the most heat to air, network and storage
+    included.
+    """
 
     match: CoolingMatch
     limits: RackLimits
@@ -31,15 +34,36 @@ class FacilitySizing:
     fill: RackFill | None = None
     feed: Feed | None = None
     unit_heat_kw: float = 0.0
-    rack_air_kw: float = 0.0
+    fullest_kw: float = 0.0
+    fullest_air_kw: float = 0.0
+    spare_units: int = 0
+    liquid_kw: float = 0.0
+    coolant: CoolantUnits | None = None
     design: FacilityDesign | None = None
     unknown: tuple[str, ...] = ()
 
 
-def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
-    """Return power, racks, cooling and feeds of a candidate from its node, network and storage.
+@dataclass(frozen=True)
+class _Placed:
+    """The racks, and the power and heat to air in kW of the fullest of them."""
 
-    Spare nodes and the servers of the control plane are not counted; the notes say so.
+    plans: list[RackPlan]
+    fullest_kw: float
+    fullest_air_kw: float
+
+
+def spare_units(candidate: Candidate, catalog: Catalog) -> int:
+    """Return the spare servers that stand in racks beside those that train; spare trays of pre-integrated racks lie on a shelf."""
+    if candidate.node.is_rack:
+        return 0
+    return spare_nodes(candidate.gpu, candidate.gpus, candidate.nodes, catalog)
+
+
+def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
+    """Return power, racks, cooling and feeds of a candidate from its nodes and spare nodes, network and storage.
+
+    A spare is planned like any other node, since it takes the place of a failed one; a year's energy counts only those that train.
+    The servers of the control plane are not counted; the notes say so.
     """
     answers, catalog, node = context.answers, context.catalog, candidate.node
     match = cooling.match_cooling(node, answers.names("facility.cooling"))
@@ -52,14 +76,31 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     fill = racks.fill_rack(unit_kw, *_measures(node), limits)
     network = power.network_draw(candidate.fabric)
     storage_kw = _storage_kw(candidate)
-    plans = _place(candidate, unit_kw, fill, limits, network.maximum_kw, storage_kw or 0.0, context)
-    rack_kw = magnitude(plans[0].power, "kW")
-    feed = power.choose_feed(rack_kw, answers.text("facility.feed"), catalog, desktop=node.desktop)
-    unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
+    spares = spare_units(candidate, catalog)
     air_share = 1.0 - cooling.liquid_share(node, match.kind, catalog)[0]
-    rack_air_kw = rack_kw * air_share
-    design = _design(candidate, context, draw, match, plans, feed, network, storage_kw or 0.0, heat_kw, unknown)
-    return FacilitySizing(match, limits, draw, fill, feed, heat_kw, rack_air_kw, design, unknown)
+    equipment = (
+        racks.switch_equipment(candidate.fabric, network.maximum_kw, catalog),
+        racks.storage_equipment(candidate.storage, storage_kw or 0.0),
+    )
+    placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, equipment, context)
+    feed = power.choose_feed(placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=node.desktop)
+    unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
+    liquid_kw = (candidate.units + spares) * heat_kw * cooling.liquid_share(node, match.kind, catalog)[1] if match.matches else 0.0
+    sizing = FacilitySizing(
+        match,
+        limits,
+        draw,
+        fill,
+        feed,
+        heat_kw,
+        placed.fullest_kw,
+        placed.fullest_air_kw,
+        spares,
+        liquid_kw,
+        cooling.size_coolant_units(liquid_kw, catalog),
+        unknown=unknown,
+    )
+    return replace(sizing, design=_design(candidate, context, sizing, placed.plans, network, storage_kw or 0.0))
 
 
 def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits:
@@ -93,56 +134,60 @@ def _storage_kw(candidate: Candidate) -> float | None:
 
 
 def _place(
-    candidate: Candidate, unit_kw: float, fill: RackFill, limits: RackLimits, network_kw: float, storage_kw: float, context: Context
-) -> list[RackPlan]:
-    """Return the racks of nodes, then those of network and storage equipment that does not fit beside the nodes."""
-    compute = racks.place_nodes(candidate.node, candidate.units, unit_kw, fill, limits)
-    plans = [compute]
-    spare_units, spare_kw = _left_in_last_rack(candidate, compute, unit_kw, limits)
-    for equipment in (
-        racks.switch_equipment(candidate.fabric, network_kw, context.catalog),
-        racks.storage_equipment(candidate.storage, storage_kw),
-    ):
+    candidate: Candidate,
+    units: int,
+    unit_kw: float,
+    air_share: float,
+    kind: str,
+    fill: RackFill,
+    limits: RackLimits,
+    wanted: tuple[Equipment | None, ...],
+    context: Context,
+) -> _Placed:
+    """Return the racks of nodes, then those of network and storage equipment that does not fit beside the nodes.
+
+    Equipment goes beside the nodes only while the last compute rack keeps to its limits, to the circuits that the full ones have, and
+    to what air takes comfortably.
+    """
+    compute = racks.place_nodes(candidate.node, units, unit_kw, fill, limits)
+    plans, full_kw = [compute], magnitude(compute.power, "kW")
+    ceilings = [kw for kw in (_feed_kw(full_kw, context), cooling.comfortable_kw(kind, context.catalog)) if kw is not None]
+    beside = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))
+    beside_air = 0.0
+    rows = [(full_kw, full_kw * air_share)]
+    alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(context.answers.names("facility.cooling"), context.catalog))
+    for equipment in wanted:
         if equipment is None:
             continue
-        placed = racks.place_equipment(equipment, limits, spare_units, spare_kw)
-        if placed.racks == 0:
-            spare_units, spare_kw = spare_units - equipment.units, spare_kw - equipment.power_kw
+        placed = racks.place_equipment(equipment, alone, beside.units, beside.power_kw)
         plans.append(placed)
-    return plans
+        each_kw = magnitude(placed.power, "kW")
+        if placed.racks:
+            rows.append((each_kw, each_kw))
+            continue
+        beside = beside.without(equipment)
+        beside_air += equipment.power_kw
+        rows.append((beside.used_kw, beside.nodes * unit_kw * air_share + beside_air))
+    return _Placed(plans, max(row[0] for row in rows), max(row[1] for row in rows))
 
 
-def _left_in_last_rack(candidate: Candidate, compute: RackPlan, unit_kw: float, limits: RackLimits) -> tuple[float, float]:
-    """Return rack units and kW that the last, perhaps partly filled, compute rack leaves free."""
-    if candidate.node.is_rack or compute.racks < 1:
-        return 0.0, 0.0
-    last = candidate.units - (compute.racks - 1) * compute.nodes_per_rack
-    height = candidate.node.height.to("U") if candidate.node.height is not None else float(limits.units)
-    ceilings = [limit for limit in (limits.power_kw, limits.cooling_kw) if limit is not None]
-    return limits.units - last * height, (min(ceilings) - last * unit_kw if ceilings else KW_PER_RACK_UNIT_LEFT)
+def _feed_kw(load_kw: float, context: Context) -> float | None:
+    """Return what the circuits of a rack of `load_kw` carry, None where the catalog has no such circuit."""
+    feed = power.choose_feed(load_kw, context.answers.text("facility.feed"), context.catalog)
+    return None if feed is None else magnitude(feed.usable, "kW")
 
 
 def _design(
-    candidate: Candidate,
-    context: Context,
-    draw: NodeDraw,
-    match: CoolingMatch,
-    plans: list[RackPlan],
-    feed: Feed | None,
-    network: EquipmentDraw,
-    storage_kw: float,
-    heat_kw: float,
-    unknown: tuple[str, ...],
+    candidate: Candidate, context: Context, sizing: FacilitySizing, plans: list[RackPlan], network: EquipmentDraw, storage_kw: float
 ) -> FacilityDesign:
-    units, pue = candidate.units, context.answers.number("facility.pue") or 1.0
+    draw, kind, heat_kw = sizing.draw, sizing.match.kind, sizing.unit_heat_kw
+    assert draw is not None
+    units, pue = candidate.units + sizing.spare_units, context.answers.number("facility.pue") or 1.0
     other_kw = network.maximum_kw + storage_kw
     maximum_kw = units * magnitude(draw.maximum, "kW") + other_kw
-    typical_kw = units * magnitude(draw.typical, "kW") + network.typical_kw + storage_kw
-    total_heat_kw = units * heat_kw + other_kw
-    low, high = cooling.liquid_share(candidate.node, match.kind, context.catalog)
-    liquid_kw = units * heat_kw * high
-    air_kw = units * heat_kw * (1.0 - low)
-    per_unit_cfm = cooling.node_airflow_cfm(candidate.node, heat_kw * (1.0 - low))
+    typical_kw = candidate.units * magnitude(draw.typical, "kW") + network.typical_kw + storage_kw
+    air_kw = heat_kw * (1.0 - cooling.liquid_share(candidate.node, kind, context.catalog)[0])
+    per_unit_cfm = cooling.node_airflow_cfm(candidate.node, air_kw)
     energy = power.yearly_energy(typical_kw, pue)
     return FacilityDesign(
         node_power_typical=draw.typical,
@@ -154,24 +199,30 @@ def _design(
         pue=pue,
         racks=tuple(plans),
         rack_count=sum(plan.racks for plan in plans),
-        cooling=match.kind,
-        heat=quantity(total_heat_kw, "kW"),
+        cooling=kind,
+        heat=quantity(units * heat_kw + other_kw, "kW"),
         airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0), "CFM") if air_kw > 0 else None,
-        water_flow=quantity(cooling.water_litres_per_minute(liquid_kw), "L/min") if liquid_kw > 0 else None,
-        feed=feed.text if feed is not None else "",
+        water_flow=quantity(cooling.water_litres_per_minute(sizing.liquid_kw), "L/min") if sizing.liquid_kw > 0 else None,
+        feed=sizing.feed.text if sizing.feed is not None else "",
         energy_per_year=energy,
         carbon_per_year=power.yearly_carbon(energy, context.answers.text("facility.region"), context.catalog),
-        notes=_notes(candidate, draw, unknown),
+        notes=_notes(candidate, sizing),
+        fullest_rack=quantity(sizing.fullest_kw, "kW"),
+        spare_units=sizing.spare_units,
+        liquid_heat=quantity(sizing.liquid_kw, "kW") if sizing.liquid_kw > 0 else None,
+        coolant_units=sizing.coolant.text if sizing.coolant is not None else "",
     )
 
 
-def _notes(candidate: Candidate, draw: NodeDraw, unknown: tuple[str, ...]) -> tuple[str, ...]:
-    notes = [
-        f"power of one {candidate.node.name}: {draw.basis}",
-        "spare nodes and control-plane servers are not counted in power and racks",
-    ]
-    if unknown:
-        notes.append(f"no published power, left out of the sums: {', '.join(unknown)}")
+def _notes(candidate: Candidate, sizing: FacilitySizing) -> tuple[str, ...]:
+    assert sizing.draw is not None
+    notes = [f"power of one {candidate.node.name}: {sizing.draw.basis}", "control-plane servers are not counted in power and racks"]
+    if sizing.spare_units:
+        notes.append(f"{sizing.spare_units} spare node(s) are counted in power and racks, not in a year's energy")
+    if sizing.unknown:
+        notes.append(f"no published power, left out of the sums: {', '.join(sizing.unknown)}")
     if candidate.node.height is None and not (candidate.node.is_rack or candidate.node.desktop):
         notes.append(f"the height of one {candidate.node.name} is not stated; its racks are filled by power and cooling alone")
+    if sizing.coolant is not None:
+        notes.append("coolant units stand outside the counted racks and draw their power within the PUE")
     return tuple(notes)

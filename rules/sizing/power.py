@@ -15,7 +15,6 @@ from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.lookup import fact_value
 from rules.sizing.regions import regional_fact
-from rules.sizing.results import Range
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,9 +36,13 @@ RACK_SCALE_DOMAIN = 16
 """A scale-up domain of more GPUs than this spans several boxes: rack-scale systems, whose overhead per GPU is smaller."""
 CIRCUITS_PER_RACK = 2
 """Feeds planned for a rack, together carrying its peak: NVIDIA's DGX B200 racks have two circuits of half the rack's power each."""
-SECTOR = "industrial"
-"""The sector whose average price of electricity a data centre pays; where it was not published, the commercial one stands in."""
 FACTOR_FACT = "node-power-factor"
+INPUT_FACT = "supply-input"
+LOW_LINE_KW = 1.8
+"""What a North American outlet of 120 V and 15 A gives at its rating: a supply of more takes 200 V and above."""
+WYE_FROM_VOLTS = 346.0
+"""Three-phase circuits of this voltage and more between lines feed outlets from line to neutral (200 V at 346 V, 231 V at 400 V); those
+of 208 V feed them from line to line."""
 
 THRESHOLDS_IN_FORMULAS = {
     "pow-gpu-table": "rules.sizing.power.gpu_sum_w",
@@ -63,9 +66,10 @@ class NodeDraw:
 
 @dataclass(frozen=True)
 class Supplies:
-    """The power supplies of a unit: all of them, and what is left when the spare ones fail."""
+    """The power supplies of a unit: all of them, those that carry it when the spare ones fail, and what those give."""
 
     count: int
+    carrying: int
     installed: Quantity
     usable: Quantity
     redundant: bool
@@ -93,6 +97,16 @@ class Feed:
     def text(self) -> str:
         """Return the feed in words: "2 × 415 V, three-phase, 60 A"."""
         return f"{self.circuits} × {self.pdu.name}"
+
+    @property
+    def outlet_volts(self) -> float:
+        """Return the voltage at an outlet behind the circuit in V: line to neutral of 346 V and more, else the circuit's own."""
+        volts = self.pdu.voltage.to("V")
+        return volts / math.sqrt(3.0) if self.pdu.phases == 3 and volts >= WYE_FROM_VOLTS else volts
+
+    def survives(self, load_kw: float) -> bool:
+        """Return whether the other circuits carry `load_kw` when one is lost."""
+        return (self.circuits - 1) * self.pdu.usable.to("kW") >= load_kw
 
 
 # ------------------------------------------------------------------------------------------------------------------ node
@@ -176,12 +190,25 @@ def supplies_of(node: Node) -> Supplies | None:
     number, each_kw = int(count.to("")), rating.to("kW")
     carrying = _carrying(str(node.supplies.redundancy.value)) if node.supplies.redundancy is not None else None
     usable_kw = usable.to("kW") if usable is not None else each_kw * (carrying if carrying else number)
-    return Supplies(number, quantity(number * each_kw, "kW"), quantity(usable_kw, "kW"), usable_kw < number * each_kw)
+    needed = carrying if carrying else min(number, math.ceil(usable_kw / each_kw - 1e-9))
+    return Supplies(number, needed, quantity(number * each_kw, "kW"), quantity(usable_kw, "kW"), usable_kw < number * each_kw)
 
 
 def _carrying(redundancy: str) -> int | None:
     first = redundancy.partition("+")[0].strip()
     return int(first) if "+" in redundancy and first.isdigit() else None
+
+
+def supply_input(node: Node, catalog: Catalog) -> tuple[float, float]:
+    """Return (lowest, highest) voltage in V that the node's supplies take; the lowest is 0 where nothing speaks against an outlet.
+
+    What the node does not state is that of the catalog's DGX systems, where a supply is too large for an outlet of 120 V.
+    """
+    low, high = node.supplies.input_low, node.supplies.input_high
+    usual_low, usual_high = (fact_value(catalog.facts, INPUT_FACT, end).to("V") for end in ("low", "high"))
+    rating = node.supplies.rating
+    large = rating is not None and rating.to("kW") > LOW_LINE_KW
+    return (low.to("V") if low is not None else usual_low if large else 0.0), (high.to("V") if high is not None else usual_high)
 
 
 # ------------------------------------------------------------------------------------------------------- other equipment
@@ -286,23 +313,3 @@ def yearly_carbon(energy: Quantity, region: str, catalog: Catalog) -> Quantity |
     if value is None:
         return None
     return quantity(magnitude(energy, "kWh") * value.to("g/kWh") / 1e6, "t")
-
-
-def electricity_price(answers: Answers, catalog: Catalog) -> Range:
-    """Return the price of electricity in USD/kWh: the person's own, else the region's industrial average, else the assumption.
-
-    Where nothing is known of the place, the range is that of published industrial averages.
-    """
-    said = answers.number("budget.electricity_price") or 0.0
-    if answers.given("budget.electricity_price"):
-        return _price(said, said, said, Kind.YOU)
-    fact = regional_fact(catalog, "electricity", answers.text("facility.region")) if answers.given("facility.region") else None
-    if fact is not None:
-        prices = {name: value.to("USD/kWh") for name, value in fact.values.items()}
-        return _price(min(prices.values()), prices.get(SECTOR, max(prices.values())), max(prices.values()), Kind.DERIVED)
-    low, _, high = fact_value(catalog.facts, "electricity-default", SECTOR).ends("USD/kWh")
-    return _price(min(low, said), said, max(high, said), Kind.ASSUMED)
-
-
-def _price(low: float, expected: float, high: float, kind: Kind) -> Range:
-    return Range(quantity(low, "USD/kWh"), quantity(expected, "USD/kWh"), quantity(high, "USD/kWh"), kind)

@@ -76,6 +76,12 @@ def quote_of(item: str, catalog: Catalog) -> Quote | None:
     return Quote(best.low, best.high, best.date, source, best.confidence, note=best.what)
 
 
+def lowest_price(item: str, catalog: Catalog) -> float | None:
+    """Return the lowest purchase price in USD of any row of the catalog for a product id; None where none has a number."""
+    rows = _by_item(catalog.prices, PURCHASE_UNIT).get(item, ())
+    return min((row.low for row in rows if row.low is not None), default=None)
+
+
 def server_quote(node: Node, catalog: Catalog, answers: Answers) -> Quote | None:
     """Return the price of one unit of `node`; None where nothing is known, which is never turned into a sum of parts.
 

@@ -150,6 +150,36 @@ def storage_equipment(storage: StorageDesign | None, power_kw: float) -> Equipme
     return Equipment("storage", magnitude(storage.height, "U"), power_kw)
 
 
+@dataclass(frozen=True)
+class Beside:
+    """The last, perhaps partly filled, compute rack: its `nodes`, the kW that it draws, and the rack units and kW that it has left."""
+
+    nodes: int
+    used_kw: float
+    units: float
+    power_kw: float
+
+    def without(self, equipment: Equipment) -> Beside:
+        """Return the rack once `equipment` stands in it."""
+        kw = equipment.power_kw
+        return Beside(self.nodes, self.used_kw + kw, self.units - equipment.units, self.power_kw - kw)
+
+
+def free_in_last_rack(
+    node: Node, units: int, compute: RackPlan, unit_kw: float, limits: RackLimits, ceiling_kw: float | None = None
+) -> Beside:
+    """Return the last compute rack of `units` nodes of `unit_kw` each, with what height, power and cooling leave free.
+
+    `ceiling_kw` is a further limit, such as what the circuits of a rack carry. Pre-integrated racks and desktop machines leave nothing.
+    """
+    if node.is_rack or compute.racks < 1:
+        return Beside(0, 0.0, 0.0, 0.0)
+    last = units - (compute.racks - 1) * compute.nodes_per_rack
+    height = node.height.to("U") if node.height is not None else float(limits.units)
+    ceiling = min((limit for limit in (limits.power_kw, limits.cooling_kw, ceiling_kw) if limit is not None), default=math.inf)
+    return Beside(last, last * unit_kw, limits.units - last * height, ceiling - last * unit_kw)
+
+
 def place_equipment(equipment: Equipment, limits: RackLimits, spare_units: float, spare_kw: float) -> RackPlan:
     """Return the racks of network or storage equipment; none where all of it fits in what the last compute rack leaves free."""
     if equipment.units <= spare_units and equipment.power_kw <= spare_kw:

@@ -16,6 +16,7 @@ _COUNTRY_SPELLINGS = {
     "uk": "united kingdom",
     "uae": "united arab emirates",
 }
+_TOPICS = ("electricity", "carbon")
 _AVERAGES = (" average (egrid)", " average")
 
 
@@ -30,6 +31,25 @@ def regional_fact(catalog: Catalog, topic: str, region: str) -> Fact | None:
         return None
     found = [fact for fact in catalog.facts if fact.topic == topic and wanted in _region_names(fact.applies_to)]
     return max(found, key=_date, default=None)
+
+
+def is_known(catalog: Catalog, region: str) -> bool:
+    """Return whether the catalog has any fact of `region`."""
+    return any(regional_fact(catalog, topic, region) is not None for topic in _TOPICS)
+
+
+def is_the_us(region: str) -> bool:
+    """Return whether `region` is the United States as a whole."""
+    plain = region.strip().lower()
+    return _COUNTRY_SPELLINGS.get(plain, plain) == "us"
+
+
+def is_of_the_us(catalog: Catalog, region: str) -> bool:
+    """Return whether `region` is the United States or one of their states, by the facts of the catalog."""
+    if is_the_us(region):
+        return True
+    found = [fact for topic in _TOPICS if (fact := regional_fact(catalog, topic, region)) is not None]
+    return any(fact.applies_to.partition(" (")[0].lower().endswith(", us") for fact in found)
 
 
 @lru_cache(maxsize=512)

@@ -332,6 +332,7 @@ class FacilityDesign:
     notes: tuple[str, ...] = ()
     fullest_rack: Quantity | None = None
     spare_units: int = 0
+    liquid_heat: Quantity | None = None
     coolant_units: str = ""
 
 

@@ -6,15 +6,21 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude
 from catalogs.schema import Status
-from rules.facts import FactField
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
-from rules.sizing.cost import LEFT_OUT, cost_of, energy_per_gpu_hour_kwh, run_gpu_hours
-from rules.sizing.power import HOURS_PER_YEAR, electricity_price
-from rules.sizing.prices import months, newest_month, quote_of, rental_range, server_quote
+from rules.proposals import ladder
+from rules.sizing.cost import LEFT_OUT, cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
+from rules.sizing.electricity import electricity_price, text_of
+from rules.sizing.lookup import threshold_number
+from rules.sizing.power import HOURS_PER_YEAR
+from rules.sizing.prices import lowest_price, months, newest_month, quote_of, rental_range, server_quote
+from rules.sizing.regions import is_known
+from rules.stages.money_fields import FACTS
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.sizing.results import BomLine, CostEstimate, Range
@@ -24,62 +30,20 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 H200_SERVER, H200_SERVER_GPUS = "server-8x-nvidia-h200-sxm-141gb", 8
 """The catalog's price item that newer GPUs are compared with, and its GPUs."""
+GIGA, MILLION = 1e9, 1e6
+FULL_TRAINING = ("pretraining", "fine_tuning_full")
+"""Kinds of work in which every weight of a language model is trained, so that the rule of 6 FLOP per parameter and token holds."""
+RENTAL_BAND, RENTAL_BAND_GPU, RENTAL_BAND_GPUS_PER_NODE = "cost-cluster-3y", "nvidia-h100-sxm-80gb", 8
+"""The threshold with the cost of a rented cluster, and the GPUs that its source means: nodes of eight H100, 1.5 to 3.7 USD per GPU-hour."""
+SELLERS = {
+    "network": ("switch", "cable", "transceiver", "optic", "fibre", "network", "nic"),
+    "storage": ("storage",),
+    "site": ("rack", "power", "cooling"),
+}
+"""Who sells a part, by the categories of the bill; everything else comes with the servers."""
+OTHER_SELLER = "server"
 MOST_NAMED = 6
 """So many items without a price are named in a sentence; all of them stand in the design's cost section."""
-
-FACTS: tuple[FactField, ...] = (
-    FactField("node", "the node type"),
-    FactField("gpu_name", "the GPU"),
-    FactField("architecture", "the GPU's architecture"),
-    FactField("unit_count", "servers, or pre-integrated racks"),
-    FactField("node_count", "nodes of the fabric"),
-    FactField("gpu_count", "GPUs that train"),
-    FactField("own_server", "whether the server is the person's own description"),
-    FactField("objective", "cheapest, fastest or best_per_kw"),
-    FactField("scale_mode", "deadline, fixed or budget"),
-    FactField("has_budget", "whether a budget was given"),
-    FactField("budget_usd", "the budget, 0 where none was given"),
-    FactField("price_known", "whether the price of the servers is known, so that there is a total"),
-    FactField("purchase_low_usd", "lowest purchase price of what is priced"),
-    FactField("purchase_usd", "expected purchase price of what is priced"),
-    FactField("purchase_high_usd", "highest purchase price of what is priced"),
-    FactField("server_confidence", "how far the servers' price is trusted"),
-    FactField("server_price_note", "what the servers' price rests on"),
-    FactField("server_price_usd", "expected price of one unit, 0 where unknown"),
-    FactField("server_price_date", "its date"),
-    FactField("server_covers_network", "whether that price is one per GPU of a whole cluster, network included"),
-    FactField("price_over_h200", "price per GPU in its server over that of an H200 in its server, 0 where either is unknown"),
-    FactField("price_age_months", "months from the oldest price used to the newest one in the catalog"),
-    FactField("oldest_price", "what the oldest price used is of"),
-    FactField("has_dated_price", "whether a priced line carries a date"),
-    FactField("has_missing", "whether parts other than the servers have no price"),
-    FactField("missing_count", "how many kinds of parts that are"),
-    FactField("missing", "which, as text"),
-    FactField("left_out", "what no total includes"),
-    FactField("ownership_years", "years of ownership"),
-    FactField("energy_known", "whether the energy's cost is known"),
-    FactField("energy_year_usd", "expected cost of a year's energy"),
-    FactField("electricity_given", "whether the price of electricity was answered"),
-    FactField("electricity_usd_per_kwh", "expected price of electricity"),
-    FactField("electricity_range", "its range as text"),
-    FactField("energy_per_gpu_hour", "kWh per GPU-hour with the facility's losses, as a plain number"),
-    FactField("ownership_usd", "expected cost of ownership over the years"),
-    FactField("per_gpu_hour_usd", "expected cost per GPU-hour"),
-    FactField("per_gpu_hour", "the same as text with its range"),
-    FactField("per_million", "expected cost per million tokens or samples, as text"),
-    FactField("run_known", "whether the length of the run is known"),
-    FactField("run_share_percent", "share of the years that the run takes"),
-    FactField("run_gpu_hours", "GPU-hours of the run"),
-    FactField("run_usd", "the run at the expected cost per GPU-hour"),
-    FactField("rent_known", "whether a cloud price of the GPU is known"),
-    FactField("rent_low_usd", "lowest cloud price of a GPU-hour"),
-    FactField("rent_high_usd", "highest cloud price of a GPU-hour"),
-    FactField("rent_run_low_usd", "the run at the lowest cloud price"),
-    FactField("product_status", "available, announced, end_of_life or unknown: the worse of node and GPU"),
-    FactField("verified", "whether node and GPU were read at their source"),
-    FactField("sequence_length", "tokens in a sequence, 1 for images and samples"),
-    FactField("language_model", "whether tokens are trained"),
-)
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -92,6 +56,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **_age_facts(cost, context),
         **_ownership_facts(cost, candidate, context),
         **_run_facts(cost, candidate, context),
+        **_rental_facts(cost, candidate, context),
     }
 
 
@@ -112,9 +77,26 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "scale_mode": answers.text("scale.mode"),
         "product_status": status.value,
         "verified": node.verified and gpu.verified,
+        "has_product_notes": bool(node.notes) and not own and not node.desktop,
+        "product_notes": node.notes.rstrip("."),
         "sequence_length": context.workload.sequence_length,
         "language_model": context.workload.unit == "token",
+        "full_training": context.workload.kind in FULL_TRAINING,
+        "gigaflop_per_unit": f"{context.workload.flops_per_unit / GIGA:.3g} GFLOP per {context.workload.unit}",
+        "size_given": answers.given("scale.nodes") or answers.given("scale.gpus"),
+        "time_binds": _time_binds(candidate, context),
     }
+
+
+def _time_binds(candidate: Candidate, context: Context) -> bool:
+    """Return whether the next smaller size would miss the deadline; else memory or an answer sets the size, and time does not help."""
+    reliability, days = candidate.reliability, context.answers.number("scale.deadline")
+    if context.answers.text("scale.mode") != "deadline" or reliability is None or reliability.run_time is None or days is None:
+        return False
+    if context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
+        return False
+    smaller = [size for size in ladder(candidate.units) if size < candidate.units]
+    return bool(smaller) and magnitude(reliability.run_time.expected, "day") * candidate.units / smaller[-1] > days
 
 
 def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -122,9 +104,9 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
     server = _server_line(cost, candidate)
     quote = server_quote(candidate.node, context.catalog, context.answers)
     others = [line for line in cost.bom if line.item != candidate.node.id and _named(line) in cost.missing]
-    names = [_named(line) for line in others[:MOST_NAMED]]
-    more = len(others) - len(names)
     return {
+        "purchase_floor_usd": purchase_floor_usd(cost, candidate, context.catalog),
+        "floor_words": _floor_words(cost, candidate, context),
         "has_budget": budget is not None,
         "budget_usd": budget or 0.0,
         "price_known": cost.purchase is not None,
@@ -139,9 +121,43 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "price_over_h200": _over_h200(server, candidate, context),
         "has_missing": bool(others),
         "missing_count": len(others),
-        "missing": ", ".join(names) + (f" and {more} more" if more > 0 else "") if names else "nothing",
+        "missing": _listed(others),
         "left_out": ", ".join(LEFT_OUT),
+        **_missing_facts(others),
     }
+
+
+def _listed(lines: Sequence[BomLine]) -> str:
+    names = [_named(line) for line in lines[:MOST_NAMED]]
+    more = len(lines) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more > 0 else "") if names else "nothing"
+
+
+def _missing_facts(lines: Sequence[BomLine]) -> dict[str, Scalar]:
+    """Return, by who sells them, which parts have no price."""
+    facts: dict[str, Scalar] = {}
+    for seller in (*SELLERS, OTHER_SELLER):
+        theirs = [line for line in lines if _seller(line) == seller]
+        facts |= {
+            f"has_missing_{seller}": bool(theirs),
+            f"missing_{seller}": _listed(theirs),
+            f"missing_{seller}_words": "1 kind of part has" if len(theirs) == 1 else f"{len(theirs)} kinds of parts have",
+        }
+    return facts
+
+
+def _seller(line: BomLine) -> str:
+    return next((seller for seller, categories in SELLERS.items() if line.category in categories), OTHER_SELLER)
+
+
+def _floor_words(cost: CostEstimate, candidate: Candidate, context: Context) -> str:
+    """Return what the floor of the purchase is made of."""
+    each = lowest_price(candidate.gpu.id, context.catalog)
+    if cost.purchase is not None:
+        return "the lowest prices of what has one"
+    if each is None or candidate.node.id == OWN_SERVER_ID:
+        return "what has a price, without the servers"
+    return f"GPUs at {each:,.0f} USD or more each, and what else has a price"
 
 
 def _server_line(cost: CostEstimate, candidate: Candidate) -> BomLine:
@@ -172,14 +188,19 @@ def _age_facts(cost: CostEstimate, context: Context) -> dict[str, Scalar]:
 
 
 def _ownership_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
-    price = electricity_price(context.answers, context.catalog)
+    electricity, region = electricity_price(context.answers, context.catalog), context.answers.text("facility.region")
     return {
         "ownership_years": cost.years,
         "energy_known": cost.energy_per_year is not None,
         "energy_year_usd": _usd(cost.energy_per_year.expected if cost.energy_per_year else None),
         "electricity_given": context.answers.given("budget.electricity_price"),
-        "electricity_usd_per_kwh": magnitude(price.expected, "USD/kWh"),
-        "electricity_range": f"{magnitude(price.low, 'USD/kWh'):.3g} to {magnitude(price.high, 'USD/kWh'):.3g} USD/kWh",
+        "electricity_usd_per_kwh": magnitude(electricity.price.expected, "USD/kWh"),
+        "electricity_range": text_of(electricity.price),
+        "electricity_basis": electricity.basis,
+        "electricity_of_place": electricity.is_of_place,
+        "has_region": bool(region),
+        "region": region or "a place not named",
+        "region_known": bool(region) and is_known(context.catalog, region),
         "energy_per_gpu_hour": round(energy_per_gpu_hour_kwh(candidate), 4),
         "ownership_usd": _usd(cost.ownership.expected if cost.ownership else None),
         "per_gpu_hour_usd": magnitude(cost.per_gpu_hour.expected, "USD/hour") if cost.per_gpu_hour else 0.0,
@@ -192,7 +213,6 @@ def _ownership_facts(cost: CostEstimate, candidate: Candidate, context: Context)
 
 def _run_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
     gpu_hours = run_gpu_hours(candidate, context)
-    rent = rental_range(candidate.gpu.id, context.catalog)
     owned = cost.years * HOURS_PER_YEAR * candidate.gpus
     per_hour = magnitude(cost.per_gpu_hour.expected, "USD/hour") if cost.per_gpu_hour else 0.0
     return {
@@ -200,6 +220,27 @@ def _run_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> di
         "run_share_percent": 100.0 * gpu_hours / owned if owned > 0 else 0.0,
         "run_gpu_hours": gpu_hours,
         "run_usd": gpu_hours * per_hour,
+    }
+
+
+def _rental_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    gpu_hours, thresholds = run_gpu_hours(candidate, context), context.catalog.thresholds
+    rent = rental_range(candidate.gpu.id, context.catalog)
+    per_hour = magnitude(cost.per_gpu_hour.expected, "USD/hour") if cost.per_gpu_hour else 0.0
+    nodes, years = (threshold_number(thresholds, RENTAL_BAND, name) for name in ("nodes", "years"))
+    scale = candidate.gpus / (nodes * RENTAL_BAND_GPUS_PER_NODE) * cost.years / years * MILLION
+    low, high = (threshold_number(thresholds, RENTAL_BAND, name) * scale for name in ("low", "high"))
+    good = "a firm price per GPU-hour; owning cannot be compared until the servers have a price"
+    if per_hour > 0:
+        good = (
+            f"at most {gpu_hours * per_hour:,.0f} USD for the run, {per_hour:.3g} USD per GPU-hour: what it costs on a cluster of one's "
+            "own that other work fills the rest of its years; what would that work be?"
+        )
+    return {
+        "rent_good_answer": good,
+        "rental_band_applies": candidate.gpu.id == RENTAL_BAND_GPU,
+        "rental_band_low_usd": low,
+        "rental_band_high_usd": high,
         "rent_known": rent is not None,
         "rent_low_usd": rent[0] if rent else 0.0,
         "rent_high_usd": rent[1] if rent else 0.0,

@@ -7,7 +7,9 @@ from rules.origins import Origin, arithmetic, computed, for_each, taken
 _QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "server_price.low")
 _PURCHASE = computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price_known")
 _ENERGY = computed("sizing.cost.cost_of", "power:node_power_typical_kw", "power:energy_per_year", "electricity_usd_per_kwh")
-_ELECTRICITY = computed("sizing.power.electricity_price", "budget.electricity_price", "facility.region", "electricity.values")
+_ELECTRICITY = computed(
+    "sizing.electricity.electricity_price", "fact.electricity-default", "budget.electricity_price", "facility.region", "electricity.values"
+)
 _OLDEST = computed("sizing.prices.newest_month", "price.date")
 _MISSING = computed("sizing.cost.cost_of", "bill.lines", "price.low")
 _RUN = computed("sizing.cost.run_gpu_hours", "reliability:run_days", "gpu_count")
@@ -25,15 +27,24 @@ ORIGINS: dict[str, Origin] = {
     "scale_mode": taken("scale.mode"),
     **for_each("has_budget budget_usd", taken("budget.purchase")),
     **for_each("price_known server_confidence server_price_note server_price_usd server_price_date server_covers_network", _QUOTE),
+    **for_each("purchase_floor_usd floor_words", computed("sizing.cost.purchase_floor_usd", "bill.lines", "price.low", "purchase_low_usd")),
+    "size_given": taken("scale.nodes", "scale.gpus"),
+    "time_binds": computed("proposals.ladder", "scale.mode", "scale.deadline", "reliability:run_days", "unit_count"),
     **for_each("purchase_low_usd purchase_usd purchase_high_usd", _PURCHASE),
     "price_over_h200": computed("sizing.prices.quote_of", "server_price_usd", "node.gpu_count"),
     **for_each("price_age_months oldest_price has_dated_price", _OLDEST),
     **for_each("has_missing missing_count missing", _MISSING),
+    **for_each("has_missing_network missing_network missing_network_words", _MISSING),
+    **for_each("has_missing_storage missing_storage missing_storage_words", _MISSING),
+    **for_each("has_missing_site missing_site missing_site_words", _MISSING),
+    **for_each("has_missing_server missing_server missing_server_words", _MISSING),
     "left_out": Origin(note="no sourced figure of these is in the catalog, or it depends on the person's contracts"),
     "ownership_years": taken("budget.years"),
     **for_each("energy_known energy_year_usd", _ENERGY),
     "electricity_given": taken("budget.electricity_price"),
-    **for_each("electricity_usd_per_kwh electricity_range", _ELECTRICITY),
+    **for_each("electricity_usd_per_kwh electricity_range electricity_basis electricity_of_place", _ELECTRICITY),
+    **for_each("has_region region", taken("facility.region")),
+    "region_known": computed("sizing.regions.is_known", "facility.region", "electricity.values", "carbon.values"),
     "energy_per_gpu_hour": computed("sizing.cost.energy_per_gpu_hour_kwh", "power:energy_per_year", "gpu_count"),
     "ownership_usd": arithmetic(
         "purchase_usd + energy_year_usd * ownership_years",
@@ -49,6 +60,12 @@ ORIGINS: dict[str, Origin] = {
     "run_usd": arithmetic("run_gpu_hours * per_gpu_hour_usd"),
     **for_each("rent_known rent_low_usd rent_high_usd", _RENT),
     "rent_run_low_usd": arithmetic("run_gpu_hours * rent_low_usd"),
+    "rent_good_answer": taken("run_usd", "per_gpu_hour_usd"),
+    "rental_band_applies": taken("gpu_name", note="the GPU that the source of the band means"),
+    **for_each("rental_band_low_usd rental_band_high_usd", taken("threshold.cost-cluster-3y", "gpu_count", "ownership_years")),
+    "full_training": taken("workload.kind"),
+    "gigaflop_per_unit": taken("work.flops_per_unit"),
+    **for_each("has_product_notes product_notes", taken("node.notes", "node.desktop")),
     "product_status": taken("node.status", "gpu.status"),
     "verified": taken("node.verified", "gpu.verified"),
     "sequence_length": taken("work.sequence_length"),
@@ -82,6 +99,7 @@ SECTIONS: dict[str, str | Origin] = {
     "summary.purchase_low_usd": "purchase_low_usd",
     "summary.purchase_high_usd": "purchase_high_usd",
     "summary.ownership_usd": "ownership_usd",
+    "summary.purchase_open": _MISSING,
     "summary.usd_per_million_units": "per_million",
     "summary.it_power_kw": taken("power:it_power_kw"),
     "summary.total_power_kw": taken("power:total_power_kw"),

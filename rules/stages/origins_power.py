@@ -14,7 +14,15 @@ _DRAW = computed(
     "own_server.power",
     "fact.node-power-factor",
 )
-_TOTAL = ("unit_count", "node_power_kw", "fabric:switches", "switch.power_maximum", "storage_cpu:system_units", "storage.power")
+_TOTAL = (
+    "unit_count",
+    "spare_count",
+    "node_power_kw",
+    "fabric:switches",
+    "switch.power_maximum",
+    "storage_cpu:system_units",
+    "storage.power",
+)
 _SIZED = "sizing.facility.size_facility"
 _COOLING = computed("sizing.cooling.match_cooling", "node.cooling", "facility.cooling")
 _FILL = computed(
@@ -28,19 +36,36 @@ _FILL = computed(
     "threshold.pow-air-limit",
     "rack.load",
 )
-_PLACED = computed("sizing.racks.place_nodes", "unit_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop")
+_PLACED = computed(
+    "sizing.racks.place_nodes", "unit_count", "spare_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop"
+)
+_FULLEST = computed(
+    "sizing.racks.free_in_last_rack",
+    "rack_nodes_kw",
+    "node_power_kw",
+    "node_height_u",
+    "rack_power_limit_kw",
+    "fabric:switches",
+    "switch.power_maximum",
+    "storage.power",
+    "pdu.usable",
+)
 _SUPPLIES = computed(f"{_P}.supplies_of", "node.supplies.count", "node.supplies.rating", "node.supplies.redundancy", "node.supplies.usable")
+_INPUT = computed(f"{_P}.supply_input", "node.supplies.input_low", "node.supplies.input_high", "node.supplies.rating", "fact.supply-input")
 _FEED = computed(f"{_P}.choose_feed", "rack_power_kw", "facility.feed", "pdu.usable", "node.desktop")
 _FLOW = ("heat_kw", "cooling", "node.airflow", "liquid_share_percent")
 
 ORIGINS: dict[str, Origin] = {
     "node": taken("node.name"),
     "unit_count": taken("size.units"),
+    "spare_count": computed("sizing.facility.spare_units", "reliability:spare_nodes", "node.is_rack"),
+    "units_words": taken("unit_count", "spare_count", "node.name"),
     "is_rack": taken("node.is_rack"),
     "is_desktop": taken("node.desktop"),
     "is_own_server": computed("own_server.own_server", "own_server.gpu"),
     "gpu_count_per_unit": taken("node.gpu_count"),
     "gpu_power_w": taken("gpu.power.maximum"),
+    **for_each("has_factory_limit factory_limit_w", taken("node.factory_power_limit", "gpu.power.maximum")),
     **for_each("gpu_sum_kw gpu_sum_known", computed(f"{_P}.gpu_sum_w", "gpu.power.maximum", "node.gpu_count", "node.gpu_power_limit")),
     **for_each("power_known node_power_kw node_power_typical_kw node_power_kind node_power_basis", _DRAW),
     "node_heat_kw": computed("sizing.cooling.node_heat_kw", "node_power_kw", "node.heat"),
@@ -55,9 +80,11 @@ ORIGINS: dict[str, Origin] = {
         computed(f"{_P}.network_draw", "switch.power_maximum", "switch.power_typical", "storage.power", "fabric:switches"),
     ),
     **for_each("has_rack_limit rack_power_limit_kw", taken("facility.rack_power")),
-    "rack_power_kw": _PLACED,
+    "rack_power_kw": _FULLEST,
+    "rack_nodes_kw": _PLACED,
     "rack_air_kw": computed(_SIZED, "rack_power_kw", "cooling", "node.liquid_share", "fact.heat-capture"),
     "nodes_per_rack": _FILL,
+    "nodes_words": taken("nodes_per_rack"),
     "nodes_per_rack_by_height": arithmetic(
         "floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"
     ),
@@ -67,24 +94,31 @@ ORIGINS: dict[str, Origin] = {
     "rack_count": computed(
         "sizing.racks.place_equipment",
         "unit_count",
+        "spare_count",
         "nodes_per_rack",
         "fabric:switches",
         "storage_cpu:system_units",
         "node.is_rack",
         "node.desktop",
     ),
+    "racks_words": taken("rack_count"),
     **for_each("has_rack_count_limit rack_count_limit", taken("facility.racks")),
     **for_each("rack_weight_known rack_weight_kg rack_weight", taken("node.weight", "nodes_per_rack")),
     **for_each("cooling cooling_words cooling_required cooling_matches", _COOLING),
-    "needs_liquid": taken("node.cooling"),
-    **for_each("hall_cooling hall_has_liquid hall_has_air cooling_given", taken("facility.cooling")),
+    **for_each("needs_liquid sold_with_liquid", taken("node.cooling")),
+    **for_each(
+        "hall_cooling hall_has_liquid hall_has_air hall_with_air hall_with_doors hall_with_liquid cooling_given", taken("facility.cooling")
+    ),
     "inlet_celsius": taken("facility.inlet_temperature"),
     "inlet_recommended_celsius": taken("fact.ashrae-recommended.inlet_high"),
     **for_each("has_inlet_maximum inlet_maximum_celsius", taken("node.inlet_maximum")),
-    "heat_kw": computed(_SIZED, "unit_count", "node_heat_kw", "fabric:switches", "storage_cpu:system_units"),
+    "heat_kw": computed(_SIZED, "unit_count", "spare_count", "node_heat_kw", "fabric:switches", "storage_cpu:system_units"),
     "heat_btu": computed("sizing.cooling.heat_btu_per_hour", "heat_kw"),
     "airflow_cfm": computed("sizing.cooling.airflow_cfm", *_FLOW),
     "water_flow": computed("sizing.cooling.water_litres_per_minute", *_FLOW),
+    "liquid_heat_kw": computed(_SIZED, "unit_count", "spare_count", "node_heat_kw", "liquid_share_percent"),
+    "coolant_units": computed("sizing.cooling.size_coolant_units", "liquid_heat_kw", "cooling.capacity"),
+    "facility_water": computed("sizing.cooling.coolant_rating_words", "fact.cdu-rating"),
     "liquid_share_percent": computed("sizing.cooling.liquid_share", "cooling", "node.liquid_share", "node.is_rack", "fact.heat-capture"),
     **for_each("supplies_known supplies_redundant supply_count supply_installed_kw supply_usable_kw", _SUPPLIES),
     "supply_load_percent": arithmetic("100 * node_power_kw / supply_installed_kw"),
@@ -92,7 +126,11 @@ ORIGINS: dict[str, Origin] = {
     "feed_given": taken("facility.feed"),
     "circuit_usable_kw": taken("pdu.usable", "feed"),
     "circuits_per_unit": arithmetic("ceil(node_power_kw / circuit_usable_kw)"),
-    "cords_per_unit": taken("supply_count", "node.desktop", "pdu.voltage", "circuits_per_unit"),
+    **for_each("feed_survives feed_loss_words", computed(f"{_P}.choose_feed", "feed", "circuit_usable_kw", "rack_power_kw")),
+    "breaker_words": taken("feed"),
+    "cords_per_unit": taken("supply_count", "node.supplies.redundancy", "node.desktop", "pdu.voltage", "circuits_per_unit"),
+    "outlet_v": taken("pdu.voltage", "feed", note="line to neutral of three-phase circuits of 346 V and more"),
+    **for_each("input_low_v input_high_v", _INPUT),
     "energy_per_year": computed(f"{_P}.yearly_energy", "node_power_typical_kw", "unit_count", "facility.pue", "fabric:switches"),
     "carbon_per_year": computed(f"{_P}.yearly_carbon", "energy_per_year", "facility.region", "carbon.values"),
 }
@@ -117,4 +155,7 @@ SECTIONS: dict[str, str | Origin] = {
     "facility.airflow": "airflow_cfm",
     "facility.water_flow": "water_flow",
     "facility.rack": "nodes_per_rack",
+    "facility.fullest_rack": "rack_power_kw",
+    "facility.spare_nodes": "spare_count",
+    "facility.coolant_units": "coolant_units",
 }

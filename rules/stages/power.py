@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude
-from rules.facts import FactField
 from rules.findings import Scalar, Stage
 from rules.guidance.power import RULES
 from rules.own_server import OWN_SERVER_ID
-from rules.sizing.cooling import WORDS, heat_btu_per_hour, liquid_share
+from rules.sizing.cooling import WORDS, coolant_rating_words, heat_btu_per_hour, liquid_share, size_coolant_units
 from rules.sizing.facility import size_facility
 from rules.sizing.lookup import fact_value
-from rules.sizing.power import choose_feed, gpu_sum_w, supplies_of
+from rules.sizing.power import choose_feed, gpu_sum_w, supplies_of, supply_input
 from rules.sizing.racks import BINDING_WORDS
 from rules.sizing.results import BomLine
+from rules.stages.power_fields import FACTS
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -25,84 +26,13 @@ if TYPE_CHECKING:
 STAGE = Stage.POWER
 HOUSEHOLD_VOLTS = 120.0
 """Voltage up to which a circuit is a North American outlet, where a machine hangs on one cord; servers of 200 V and more have several."""
+RACK_ANSWERS = ("own_server.height", "facility.racks", "facility.rack_units", "facility.rack_power")
+"""Answers that say that a server stands in a rack."""
+IEC = "(IEC)"
+"""Mark in the name of a circuit of the IEC's rules."""
+BREAKER_WORDS = {"nec": "of their breakers", "iec": "of their breakers, the North American rule kept as margin: the IEC allows the rating"}
+"""How the load of breakers is worded, by the rules that a circuit is built to."""
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
-
-
-FACTS: tuple[FactField, ...] = (
-    FactField("node", "the node type"),
-    FactField("unit_count", "servers, or pre-integrated racks"),
-    FactField("is_rack", "the unit is sold as a rack"),
-    FactField("is_desktop", "the unit stands on a desk"),
-    FactField("is_own_server", "whether the server is the person's own description"),
-    FactField("gpu_count_per_unit", "GPUs in one unit"),
-    FactField("gpu_power_w", "rating of one GPU, 0 where unpublished"),
-    FactField("gpu_sum_kw", "ratings of all GPUs of a unit together, 0 where unpublished"),
-    FactField("gpu_sum_known", "whether the GPU's rating is published"),
-    FactField("power_known", "whether the power of a unit is known at all"),
-    FactField("node_power_kw", "maximum power of one unit"),
-    FactField("node_power_typical_kw", "power of one unit in training"),
-    FactField("node_power_kind", "how the maximum came about"),
-    FactField("node_power_basis", "the same in words"),
-    FactField("node_heat_kw", "heat of one unit, the larger of electrical maximum and the vendor's statement"),
-    FactField("it_power_kw", "all equipment at maximum"),
-    FactField("total_power_kw", "with cooling and losses, by the PUE"),
-    FactField("pue", "total power over IT power"),
-    FactField("pue_given", "whether the PUE was answered"),
-    FactField("has_total_limit", "whether a limit of total power was given"),
-    FactField("total_power_limit_kw", "the limit, 0 where none was given"),
-    FactField("total_share_percent", "total power over its limit, 0 where none was given"),
-    FactField("has_unknown_power", "whether equipment without published power was left out"),
-    FactField("unknown_power", "which equipment that is"),
-    FactField("has_rack_limit", "whether a limit per rack was given"),
-    FactField("rack_power_limit_kw", "the limit, 0 where none was given"),
-    FactField("rack_power_kw", "power of the fullest compute rack"),
-    FactField("rack_air_kw", "the part of it whose heat goes to air"),
-    FactField("nodes_per_rack", "units in the fullest rack, 0 where not even one fits"),
-    FactField("nodes_per_rack_by_height", "units that the rack's height alone would take"),
-    FactField("rack_binding", "the limit that binds first: power, cooling, units, weight, pre-integrated, desk or cluster"),
-    FactField("rack_binding_words", "the same in words"),
-    FactField("rack_height_u", "height of the racks"),
-    FactField("node_height_u", "height of one unit, 0 where not stated"),
-    FactField("rack_count", "all racks"),
-    FactField("has_rack_count_limit", "whether a number of racks was given"),
-    FactField("rack_count_limit", "the number, 0 where none was given"),
-    FactField("rack_weight_known", "whether the weight of the equipment is stated"),
-    FactField("rack_weight_kg", "equipment in the fullest rack, without the cabinet; 0 where not stated"),
-    FactField("rack_weight", "the same as text, or that it is not stated"),
-    FactField("cooling", "what cools the nodes: air, rear_door or liquid"),
-    FactField("cooling_words", "the same in words"),
-    FactField("cooling_required", "what the node needs, in words"),
-    FactField("needs_liquid", "the node exists with direct liquid cooling only"),
-    FactField("hall_cooling", "what the hall offers, in words"),
-    FactField("hall_has_liquid", "whether the hall offers direct liquid cooling"),
-    FactField("hall_has_air", "whether air or rear doors are among what the hall offers"),
-    FactField("cooling_given", "whether the hall's cooling was answered"),
-    FactField("cooling_matches", "whether the hall has what the node needs"),
-    FactField("inlet_celsius", "temperature of the air at the inlet"),
-    FactField("inlet_recommended_celsius", "upper end of the range that ASHRAE recommends"),
-    FactField("has_inlet_maximum", "whether the node states a highest inlet temperature"),
-    FactField("inlet_maximum_celsius", "the node's highest inlet temperature, 0 where not stated"),
-    FactField("heat_kw", "heat of all equipment"),
-    FactField("heat_btu", "the same in BTU per hour, as text"),
-    FactField("airflow_cfm", "air through all equipment"),
-    FactField("water_flow", "coolant for all equipment, as text"),
-    FactField("liquid_share_percent", "share of a node's heat that liquid takes at most"),
-    FactField("supplies_known", "whether number and rating of the supplies are stated"),
-    FactField("supplies_redundant", "whether some of them are spare"),
-    FactField("supply_count", "power supplies of one unit, 0 where not stated"),
-    FactField("supply_installed_kw", "all supplies together"),
-    FactField("supply_usable_kw", "what is left when the spare ones fail"),
-    FactField("supply_load_percent", "maximum power over all supplies"),
-    FactField("feed_known", "whether the catalog has a circuit of this feed"),
-    FactField("feed_given", "whether the feed was answered"),
-    FactField("feed", "the circuits of one rack or machine, in words"),
-    FactField("feed_usable_kw", "what these circuits carry continuously"),
-    FactField("circuit_usable_kw", "what one of them carries continuously"),
-    FactField("circuits_per_unit", "circuits that one unit needs"),
-    FactField("cords_per_unit", "circuits that one unit can be spread over: its supplies; where not stated, one at a desk or outlet"),
-    FactField("energy_per_year", "energy of a year, as text"),
-    FactField("carbon_per_year", "carbon dioxide of a year, as text; empty where the region is not known"),
-)
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -110,20 +40,32 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     sizing = size_facility(candidate, context)
     candidate.facility = sizing.design
     return {
-        **_unit_facts(candidate),
+        **_unit_facts(candidate, sizing),
         **_power_facts(context, sizing),
         **_rack_facts(candidate, context, sizing),
         **_cooling_facts(candidate, context, sizing),
         **_supply_facts(candidate, sizing),
+        **_feed_facts(candidate, context, sizing),
     }
 
 
-def _unit_facts(candidate: Candidate) -> dict[str, Scalar]:
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def _unit_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scalar]:
     node, gpu = candidate.node, candidate.gpu
     summed = gpu_sum_w(node, gpu)
+    factory, rating = node.factory_power_limit, gpu.power.maximum
+    below = factory is not None and (rating is None or factory.to("W") < rating.to("W"))
+    spare = f" and {_counted(sizing.spare_units, 'spare')}" if sizing.spare_units else ""
     return {
         "node": node.name,
         "unit_count": candidate.units,
+        "spare_count": sizing.spare_units,
+        "units_words": f"{candidate.units:,} × {node.name}{spare}",
+        "has_factory_limit": below,
+        "factory_limit_w": factory.to("W") if factory is not None and below else 0.0,
         "is_rack": node.is_rack,
         "is_desktop": node.desktop,
         "is_own_server": node.id == OWN_SERVER_ID,
@@ -169,15 +111,18 @@ def _rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) 
     return {
         "has_rack_limit": limit is not None,
         "rack_power_limit_kw": limit or 0.0,
-        "rack_power_kw": magnitude(plan.power, "kW") if plan else 0.0,
-        "rack_air_kw": sizing.rack_air_kw,
+        "rack_power_kw": sizing.fullest_kw,
+        "rack_air_kw": sizing.fullest_air_kw,
+        "rack_nodes_kw": magnitude(plan.power, "kW") if plan else 0.0,
         "nodes_per_rack": per_rack,
+        "nodes_words": _counted(per_rack, "node"),
         "nodes_per_rack_by_height": math.floor(sizing.limits.units / height) if height > 0 and not node.is_rack else per_rack,
         "rack_binding": plan.binding if plan else "unknown",
         "rack_binding_words": BINDING_WORDS.get(plan.binding, plan.binding) if plan else "unknown",
         "rack_height_u": sizing.limits.units,
         "node_height_u": height,
         "rack_count": design.rack_count if design else 0,
+        "racks_words": _counted(design.rack_count if design else 0, "rack"),
         "has_rack_count_limit": count is not None,
         "rack_count_limit": count or 0,
         "rack_weight_known": weight is not None,
@@ -196,6 +141,10 @@ def _cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizin
         "cooling_words": WORDS[match.kind],
         "cooling_required": match.requires,
         "needs_liquid": node.cooling == "liquid",
+        "sold_with_liquid": node.cooling in ("liquid", "air_or_liquid"),
+        "hall_with_air": ", ".join(dict.fromkeys(("air", *hall))),
+        "hall_with_doors": ", ".join(dict.fromkeys((*hall, "rear_door"))),
+        "hall_with_liquid": ", ".join(dict.fromkeys((*hall, "liquid"))),
         "hall_cooling": ", ".join(WORDS[kind] for kind in hall),
         "hall_has_liquid": "liquid" in hall,
         "hall_has_air": "air" in hall or "rear_door" in hall,
@@ -209,16 +158,17 @@ def _cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizin
         "heat_btu": f"{heat_btu_per_hour(heat_kw):,.0f} BTU/h",
         "airflow_cfm": magnitude(design.airflow, "CFM") if design and design.airflow is not None else 0.0,
         "water_flow": format_quantity(design.water_flow, "L/min", 3) if design and design.water_flow is not None else "none",
+        "liquid_heat_kw": sizing.liquid_kw,
+        "coolant_units": sizing.coolant.text if sizing.coolant is not None else "none",
+        "facility_water": coolant_rating_words(context.catalog),
         "liquid_share_percent": 100.0 * liquid_share(node, match.kind, context.catalog)[1],
     }
 
 
 def _supply_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scalar]:
-    supplies, feed = supplies_of(candidate.node), sizing.feed
+    supplies = supplies_of(candidate.node)
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     installed = magnitude(supplies.installed, "kW") if supplies else 0.0
-    each_kw = feed.pdu.usable.to("kW") if feed else 0.0
-    needed = math.ceil(unit_kw / each_kw) if each_kw > 0 else 0
     return {
         "supplies_known": supplies is not None,
         "supplies_redundant": supplies is not None and supplies.redundant,
@@ -226,13 +176,30 @@ def _supply_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Sca
         "supply_installed_kw": installed,
         "supply_usable_kw": magnitude(supplies.usable, "kW") if supplies else 0.0,
         "supply_load_percent": 100.0 * unit_kw / installed if installed > 0 else 0.0,
+    }
+
+
+def _feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    feed, supplies = sizing.feed, supplies_of(candidate.node)
+    each_kw = feed.pdu.usable.to("kW") if feed else 0.0
+    unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
+    needed = math.ceil(unit_kw / each_kw) if each_kw > 0 else 0
+    survives = feed is not None and feed.survives(sizing.fullest_kw)
+    low, high = supply_input(candidate.node, context.catalog)
+    return {
         "feed_known": feed is not None,
         "feed_given": feed is not None and not feed.assumed,
         "feed": feed.text if feed else "",
         "feed_usable_kw": magnitude(feed.usable, "kW") if feed else 0.0,
         "circuit_usable_kw": each_kw,
+        "feed_survives": survives,
+        "feed_loss_words": "the others carry the rack when one is lost" if survives else "a lost circuit stops what hangs on it",
+        "breaker_words": BREAKER_WORDS["iec" if feed is not None and IEC in feed.pdu.name else "nec"],
         "circuits_per_unit": needed,
-        "cords_per_unit": supplies.count if supplies else _unstated_cords(candidate, sizing, needed),
+        "cords_per_unit": supplies.carrying if supplies else _unstated_cords(candidate, sizing, needed),
+        "outlet_v": round(feed.outlet_volts, 1) if feed else 0.0,
+        "input_low_v": low,
+        "input_high_v": high,
     }
 
 
@@ -271,12 +238,18 @@ def _facility_section(design: FacilityDesign, btu: Scalar | None) -> dict[str, o
         "cooling": design.cooling,
         "heat": format_quantity(design.heat, "kW"),
     }
+    if design.fullest_rack is not None:
+        section["fullest_rack"] = format_quantity(design.fullest_rack, "kW")
+    if design.spare_units:
+        section["spare_nodes"] = design.spare_units
     if btu is not None:
         section["heat_imperial"] = btu
     if design.airflow is not None:
         section["airflow"] = format_quantity(design.airflow, "CFM")
     if design.water_flow is not None:
         section["water_flow"] = format_quantity(design.water_flow, "L/min", 3)
+    if design.coolant_units:
+        section["coolant_units"] = design.coolant_units
     section["rack"] = [_rack_row(plan) for plan in design.racks]
     return section
 
@@ -295,21 +268,59 @@ def _rack_row(plan: RackPlan) -> dict[str, object]:
 
 
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:
-    """Return the cabinets and their three-phase distribution units; pre-integrated racks and desktop machines bring or need none."""
+    """Return cabinets, their three-phase distribution units, and what passes heat to the facility's water.
+
+    Pre-integrated racks bring their cabinet and manifolds; desktop machines and a server of one's own without a rack need nothing.
+    """
     design = candidate.facility
-    if design is None or candidate.node.desktop:
+    if design is None or not needs_cabinet(candidate, context):
         return []
+    lines = _cabinet_lines(candidate, context)
+    for plan in design.racks:
+        lines += _feed_lines(plan, candidate, context)
+    return _merged([*lines, *_coolant_lines(candidate, context)])
+
+
+def needs_cabinet(candidate: Candidate, context: Context) -> bool:
+    """Return whether the candidate stands in racks.
+
+    A desktop machine does not, nor does one server of one's own without a scale-up link, of which neither height nor rack was said.
+    """
+    node, answers = candidate.node, context.answers
+    if node.desktop:
+        return False
+    alone = node.id == OWN_SERVER_ID and candidate.units == 1 and node.topology in ("pcie", "bridge", "none")
+    return not alone or any(answers.given(key) for key in RACK_ANSWERS)
+
+
+def _cabinet_lines(candidate: Candidate, context: Context) -> list[BomLine]:
+    design = candidate.facility
+    assert design is not None
     own_cabinets = design.rack_count - (design.racks[0].racks if candidate.node.is_rack else 0)
-    if own_cabinets < 1:
-        return []
     units = int(context.answers.number("facility.rack_units") or 0)
     fitting = sorted(
         (rack for rack in context.catalog.racks if rack.units.to("U") >= units and rack.width), key=lambda rack: rack.units.to("U")
     )
-    lines = [BomLine(fitting[0].id, fitting[0].name, "rack", own_cabinets)] if fitting else []
-    for plan in design.racks:
-        lines += _feed_lines(plan, candidate, context)
-    return _merged(lines)
+    return [BomLine(fitting[0].id, fitting[0].name, "rack", own_cabinets)] if fitting and own_cabinets > 0 else []
+
+
+def _coolant_lines(candidate: Candidate, context: Context) -> list[BomLine]:
+    """Return coolant units with their spare, manifolds of racks that come without, leak detection, and the water's piping."""
+    design, node = candidate.facility, candidate.node
+    heat_kw = magnitude(design.liquid_heat, "kW") if design is not None and design.liquid_heat is not None else 0.0
+    coolant = size_coolant_units(heat_kw, context.catalog)
+    if design is None or coolant is None:
+        return []
+    racks = design.racks[0].racks
+    name = f"coolant distribution unit, {coolant.unit.vendor} {coolant.unit.name}"
+    lines = [BomLine(coolant.unit.id, name, "cooling", coolant.count, note="one of them spare")]
+    if not node.is_rack:
+        lines.append(BomLine("coolant-manifold", "coolant manifold of a rack, with hoses and couplings", "cooling", racks))
+    return [
+        *lines,
+        BomLine("leak-detection", "leak detection of a rack", "cooling", racks),
+        BomLine("facility-water-piping", "piping of the facility's water to the coolant units", "cooling", 1),
+    ]
 
 
 def _feed_lines(plan: RackPlan, candidate: Candidate, context: Context) -> list[BomLine]:
@@ -328,6 +339,5 @@ def _merged(lines: list[BomLine]) -> list[BomLine]:
     merged: dict[str, BomLine] = {}
     for line in lines:
         before = merged.get(line.item)
-        count = line.quantity + (before.quantity if before else 0)
-        merged[line.item] = BomLine(line.item, line.name, line.category, count)
+        merged[line.item] = replace(line, quantity=line.quantity + (before.quantity if before else 0))
     return list(merged.values())

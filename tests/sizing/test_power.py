@@ -8,6 +8,7 @@ from catalogs.schema import Kind, Sourced
 from rules.answers import Answers
 from rules.own_server import own_server
 from rules.sizing import power
+from rules.sizing.electricity import electricity_price
 from rules.sizing.regions import regional_fact
 from rules.sizing.results import FabricDesign, FabricNetwork
 
@@ -221,11 +222,62 @@ def test_carbon_of_a_gigawatt_hour(catalog):
 
 def test_electricity_price_by_region_and_by_answer(catalog):
     """EIA, April 2025: industry in Iowa pays 6.04 cents per kWh, commerce 9.79."""
-    iowa = power.electricity_price(Answers.of({"facility.region": "Iowa"}), catalog)
-    assert magnitude(iowa.expected, "USD/kWh") == pytest.approx(0.0604)
-    assert magnitude(iowa.high, "USD/kWh") == pytest.approx(0.0979)
-    mine = power.electricity_price(Answers.of({"facility.region": "Iowa", "budget.electricity_price": "0.05 USD/kWh"}), catalog)
-    assert magnitude(mine.high, "USD/kWh") == pytest.approx(0.05)
-    assert mine.kind is Kind.YOU
-    nowhere = power.electricity_price(Answers.of({}), catalog)
+    iowa = electricity_price(Answers.of({"facility.region": "Iowa"}), catalog)
+    assert magnitude(iowa.price.expected, "USD/kWh") == pytest.approx(0.0604)
+    assert magnitude(iowa.price.high, "USD/kWh") == pytest.approx(0.0979)
+    assert (iowa.is_of_place, iowa.basis) == (True, "the industrial average of Iowa, US")
+    mine = electricity_price(Answers.of({"facility.region": "Iowa", "budget.electricity_price": "0.05 USD/kWh"}), catalog)
+    assert magnitude(mine.price.high, "USD/kWh") == pytest.approx(0.05)
+    assert mine.price.kind is Kind.YOU
+    nowhere = electricity_price(Answers.of({}), catalog).price
     assert magnitude(nowhere.low, "USD/kWh") < magnitude(nowhere.expected, "USD/kWh") < magnitude(nowhere.high, "USD/kWh")
+
+
+@pytest.mark.parametrize(
+    ("region", "words"),
+    [
+        ("Germany", "the price in Germany is unknown"),
+        ("Atlantis", "the catalog knows no region 'Atlantis'"),
+        ("Virginia", "no industrial average of Virginia"),
+        ("USA", "no industrial average of USA"),
+    ],
+)
+def test_where_no_price_was_published_another_stands_in_and_says_so(catalog, region, words):
+    """EIA, April 2025 and 2026: industry pays 6.04 (Iowa) to 20.14 cents (Rhode Island), commerce in California 29.46."""
+    found = electricity_price(Answers.of({"facility.region": region}), catalog)
+    assert found.basis.startswith(words)
+    assert found.price.kind is Kind.ASSUMED
+    assert not found.is_of_place
+    assert magnitude(found.price.low, "USD/kWh") == pytest.approx(0.0604)
+    assert magnitude(found.price.high, "USD/kWh") == pytest.approx(0.2014 if words.startswith("no industrial") else 0.2946)
+
+
+def test_supplies_too_large_for_an_outlet_start_at_200_volts(catalog):
+    """DGX B200 user guide: six supplies of 3,300 W at 200 to 240 V. A 1,600 W supply runs from any outlet."""
+    assert power.supply_input(catalog.nodes["nvidia-dgx-b200"], catalog) == (200.0, 240.0)
+    assert power.supply_input(catalog.nodes["supermicro-sys-421ge-tnrt"], catalog)[0] == 200.0  # 2,700 W, voltage not stated
+    assert power.supply_input(catalog.nodes["workstation-2x-rtx-5090"], catalog)[0] == 0.0
+
+
+@pytest.mark.parametrize(
+    ("feed", "volts"),
+    [
+        ("415v_three_phase", 239.6),
+        ("400v_three_phase", 230.9),
+        ("208v_three_phase", 208.0),
+        ("480v_three_phase", 277.1),
+        ("120v_single_phase", 120.0),
+    ],
+)
+def test_voltage_at_the_outlets_of_a_feed(catalog, feed, volts):
+    """415/240 V, 400/230 V and 480/277 V are the wye systems of data centres; 208 V is taken between lines."""
+    assert power.choose_feed(10.0, feed, catalog).outlet_volts == pytest.approx(volts, abs=0.1)
+
+
+def test_two_circuits_that_each_carry_the_rack_survive_the_loss_of_one(catalog):
+    """6.4 kW on two 400 V circuits of 16 A, 8.87 kW each, run on; NVIDIA's 57.2 kW on two circuits of 34.5 kW do not."""
+    small = power.choose_feed(6.4, "400v_three_phase", catalog)
+    assert (small.circuits, small.pdu.id) == (2, "pdu-400-3ph-16a")
+    assert small.survives(6.4)
+    assert not power.choose_feed(57.2, "415v_three_phase", catalog).survives(57.2)
+    assert power.choose_feed(17.0, "415v_three_phase", catalog).survives(17.0)

@@ -72,8 +72,10 @@ def test_power_must_be_positive():
 
 
 def test_units_are_spread_over_whole_racks(catalog):
+    """31 DGX B200 and the two spares that they are sold with, two in a rack: 17 racks."""
     sizing = facility(catalog, "nvidia-dgx-b200", 31)
-    assert sizing.design.rack_count == 16
+    assert sizing.spare_units == 2
+    assert sizing.design.rack_count == 17
     assert sizing.design.racks[0].binding == "cooling"
 
 
@@ -89,8 +91,25 @@ def test_a_node_too_big_for_the_rack_is_not_placed(catalog):
 
 
 def test_totals_of_a_scalable_unit(catalog):
-    """DGX SuperPOD B200: 32 systems are 458 kW before the network."""
-    assert magnitude(facility(catalog, "nvidia-dgx-b200", 32).design.it_power_maximum, "kW") == pytest.approx(458.0, rel=0.01)
+    """DGX SuperPOD B200: 32 systems are 458 kW before the network; here 30 train and two of them are spare."""
+    sizing = facility(catalog, "nvidia-dgx-b200", 30)
+    assert sizing.spare_units == 2
+    assert magnitude(sizing.design.it_power_maximum, "kW") == pytest.approx(458.0, rel=0.01)
+
+
+def test_spares_draw_power_in_racks_but_not_in_the_energy_of_a_year(catalog):
+    """One spare DGX H100 beside 16: 17 × 10.2 kW in 5 racks of four, and a year's energy of 16."""
+    design = facility(catalog, "nvidia-dgx-h100", 16).design
+    assert design.spare_units == 1
+    assert magnitude(design.it_power_maximum, "kW") == pytest.approx(17 * 10.2)
+    assert magnitude(design.it_power_typical, "kW") == pytest.approx(16 * 10.2 * 0.8)
+    assert design.rack_count == 5
+
+
+def test_spare_trays_of_a_rack_lie_on_a_shelf(catalog):
+    sizing = facility(catalog, "nvidia-gb300-nvl72", 8, {"facility.cooling": "liquid"})
+    assert sizing.spare_units == 0
+    assert sizing.design.rack_count == 8
 
 
 # -------------------------------------------------------------------------------------------------------------- cooling
@@ -142,6 +161,11 @@ def test_coolant_flow_agrees_with_glycol_at_ten_kelvin(catalog):
         ("nvidia-dgx-h100", ("air", "rear_door"), "rear_door", True),
         ("hpe-cray-xd670-h200", ("air",), "air", True),
         ("hpe-cray-xd670-h200", ("air", "liquid"), "liquid", True),
+        ("hpe-cray-xd670-h200", ("liquid",), "liquid", True),
+        ("nvidia-dgx-b200", ("rear_door",), "rear_door", True),
+        ("nvidia-dgx-b200", ("liquid",), "air", False),  # 1,550 CFM each have to come from somewhere
+        ("nvidia-dgx-b200", ("immersion",), "air", False),
+        ("nvidia-gb200-nvl72", ("immersion",), "liquid", False),
     ],
 )
 def test_what_cools_a_node(catalog, node, hall, kind, matches):
@@ -152,8 +176,36 @@ def test_what_cools_a_node(catalog, node, hall, kind, matches):
 def test_liquid_leaves_a_part_to_the_air(catalog):
     """A GB300 rack of 135 kW gives about 19 kW to the air (planning split of 85 % to liquid)."""
     sizing = facility(catalog, "nvidia-gb300-nvl72", 1, {"facility.cooling": "liquid"})
-    assert sizing.rack_air_kw == pytest.approx(19.3, rel=0.12)
+    assert sizing.fullest_air_kw == pytest.approx(19.3, rel=0.12)
     assert sizing.design.water_flow is not None
+
+
+@pytest.mark.parametrize(
+    ("liquid_kw", "units", "each_kw"),
+    [
+        (900.0, 2, 1350.0),  # eight NVL72 racks of 132 kW at 85 %: one unit of 1.35 MW carries them, one is spare
+        (112.0, 2, 1350.0),
+        (1900.0, 2, 2000.0),  # 2 × 2 MW are less than 3 × 1.35 MW
+        (2600.0, 3, 1350.0),
+    ],
+)
+def test_coolant_units_are_one_more_than_carry_the_heat(catalog, liquid_kw, units, each_kw):
+    """Ratings of Vertiv's CoolChip CDU 1350 and of 2 MW units."""
+    found = cooling.size_coolant_units(liquid_kw, catalog)
+    assert (found.count, found.each_kw) == (units, each_kw)
+    assert (found.count - 1) * found.each_kw >= liquid_kw
+
+
+def test_without_liquid_there_is_no_coolant_unit(catalog):
+    assert cooling.size_coolant_units(0.0, catalog) is None
+    assert facility(catalog, "nvidia-dgx-b200", 4).coolant is None
+
+
+def test_switches_of_a_liquid_cooled_hall_still_go_by_air(catalog):
+    """A rack of direct liquid carries 132 kW, one of switches what air takes."""
+    assert cooling.rack_limit_kw("liquid", catalog) == pytest.approx(132.0)
+    assert cooling.equipment_limit_kw(("air", "liquid"), catalog) == pytest.approx(41.0)
+    assert cooling.equipment_limit_kw(("rear_door", "liquid"), catalog) == pytest.approx(50.0)
 
 
 def test_air_limit_is_the_vendors_reference_rack(catalog):

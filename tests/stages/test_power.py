@@ -11,6 +11,7 @@ from rules.candidate import Candidate, Context
 from rules.engine import compile_rules, evaluate
 from rules.findings import Kind, Stage
 from rules.judging import limits
+from rules.own_server import own_server
 from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
 from rules.stages import power
 
@@ -68,9 +69,105 @@ def test_switches_and_storage_are_in_the_it_load_once(catalog):
         {"ddn-ai400x2t": 1}, None, None, None, quantity(2.4, "kW"), quantity(2, "U"),
     )  # fmt: skip
     made, _ = judged(catalog, "nvidia-dgx-h100", 16, fabric=fabric, storage=storage)
-    assert made.facts[Stage.POWER]["it_power_kw"] == pytest.approx(16 * 10.2 + 8 * 1.72 + 2.4)
+    assert made.facts[Stage.POWER]["it_power_kw"] == pytest.approx((16 + 1) * 10.2 + 8 * 1.72 + 2.4)
     names = [plan.name for plan in made.facility.racks]
     assert names == ["compute", "network", "storage"]
+
+
+def test_the_fullest_rack_counts_what_stands_beside_its_nodes(catalog):
+    """Two DGX H100 and two QM9700 in one rack: 2 × 10.2 + 2 × 1.72 kW, and the circuits of the rack carry it."""
+    fabric = FabricDesign(switched("nvidia-qm9700", 2, 2 * 1.72), None, None, None)
+    made, _ = judged(catalog, "nvidia-dgx-h100", 2, {"facility.feed": "415v_three_phase"}, fabric)
+    fact = made.facts[Stage.POWER]
+    assert fact["rack_count"] == 1
+    assert fact["rack_nodes_kw"] == pytest.approx(2 * 10.2)
+    assert fact["rack_power_kw"] == pytest.approx(2 * 10.2 + 2 * 1.72)
+    assert fact["rack_air_kw"] == pytest.approx(2 * 10.2 + 2 * 1.72)
+    assert fact["feed_usable_kw"] >= fact["rack_power_kw"]
+
+
+@pytest.mark.parametrize(
+    ("cooling", "kw", "racks"),
+    [
+        ("rear_door", 5.0, 0),
+        ("rear_door", 6.5, 1),  # 2 × 415 V, 30 A carry 34.5 kW: 5.9 kW are left beside two DGX B200 of 28.6 kW, the door takes 50
+        ("air", 1.0, 0),
+        ("air", 5.0, 1),  # air takes 30 kW comfortably
+    ],
+)
+def test_equipment_that_overloads_a_rack_takes_one_of_its_own(catalog, cooling, kw, racks):
+    fabric = FabricDesign(switched("nvidia-qm9700", 4, kw), None, None, None)
+    answers = {"facility.feed": "415v_three_phase", "facility.rack_power": "40 kW", "facility.cooling": cooling}
+    made, _ = judged(catalog, "nvidia-dgx-b200", 2, answers, fabric)
+    fact = made.facts[Stage.POWER]
+    assert made.facility.racks[1].racks == racks
+    assert fact["feed_usable_kw"] >= fact["rack_power_kw"] == pytest.approx(28.6 + (0.0 if racks else kw))
+
+
+@pytest.mark.parametrize(
+    ("node", "feed", "rule"),
+    [
+        ("nvidia-dgx-b300", "120v_single_phase", "power.voltage_too_low"),
+        ("supermicro-sys-421ge-tnrt", "120v_single_phase", "power.voltage_too_low"),
+        ("supermicro-sys-421ge-tnrt", "120v_single_phase", "power.circuit_overloaded"),  # 2 of its 4 supplies carry it, 2.88 of 4.7 kW
+        ("dell-poweredge-xe9680l-b200", "120v_single_phase", "power.circuit_overloaded"),
+        ("nvidia-dgx-b200", "480v_three_phase", "power.voltage_too_high"),
+    ],
+)
+def test_feeds_that_servers_cannot_hang_on(catalog, node, feed, rule):
+    """Supplies of 2.7 to 3.3 kW take 200 to 240 V (DGX user guides); 480 V are 277 V to neutral."""
+    answers = {"facility.cooling": "air, liquid"}
+    assert rule in rules_of(judged(catalog, node, 1, {**answers, "facility.feed": feed})[0])
+    for good in ("415v_three_phase", "208v_three_phase", "230v_single_phase"):
+        assert rule not in rules_of(judged(catalog, node, 1, {**answers, "facility.feed": good})[0])
+
+
+@pytest.mark.parametrize("hall", ["liquid", "immersion", "liquid, immersion"])
+def test_a_hall_without_air_takes_no_air_cooled_node(catalog, hall):
+    made, _ = judged(catalog, "nvidia-dgx-b200", 4, {"facility.cooling": hall})
+    found = next(each for each in made.findings if each.rule == "power.air_missing")
+    assert found.kind is Kind.REJECT
+    assert found.remedies[0].value == f"air, {hall}"
+    assert "power.cooling_decided" not in rules_of(made)
+    for answered in (None, f"air, {hall}", f"rear_door, {hall}"):
+        assert "power.air_missing" not in rules_of(
+            judged(catalog, "nvidia-dgx-b200", 4, {"facility.cooling": answered} if answered else {})[0]
+        )
+
+
+def test_the_set_point_of_the_factory_is_said(catalog):
+    """DGX B200 user guide, power capping: 700 W by default, up to 1,000 W."""
+    made, _ = judged(catalog, "nvidia-dgx-b200", 2)
+    found = next(each for each in made.findings if each.rule == "power.factory_set_point")
+    assert "700 W of their 1000 W" in found.because
+    assert "power.factory_set_point" not in rules_of(judged(catalog, "nvidia-dgx-h200", 2)[0])
+
+
+def test_what_a_lost_circuit_does(catalog):
+    """A rack of 14.3 kW on 2 × 17.25 kW runs on one circuit; two DGX B200 need both."""
+    alone = judged(catalog, "nvidia-dgx-b200", 1, {"facility.feed": "415v_three_phase"})[0]
+    both = judged(catalog, "nvidia-dgx-b200", 3, {"facility.feed": "415v_three_phase"})[0]
+    assert "power.feed_not_redundant" not in rules_of(alone)
+    assert "power.feed_not_redundant" in rules_of(both)
+    said = [next(each.because for each in made.findings if each.rule == "power.feed_decided") for made in (alone, both)]
+    assert "the others carry the rack" in said[0]
+    assert "a lost circuit stops" in said[1]
+
+
+def test_nothing_is_advised_that_cannot_help(catalog):
+    """Air-cooled DGX are not sold with liquid; a rack bound by height does not get denser by power."""
+    strained = next(each for each in judged(catalog, "nvidia-dgx-h100", 8)[0].findings if each.rule == "power.air_density_strained")
+    assert [(each.key, each.value) for each in strained.remedies] == [
+        ("facility.rack_power", "30 kW"),
+        ("facility.cooling", "air, rear_door"),
+    ]
+    either = next(each for each in judged(catalog, "hpe-cray-xd670-h200", 8)[0].findings if each.rule == "power.air_density_strained")
+    assert ("facility.cooling", "air, liquid") in [(each.key, each.value) for each in either.remedies]
+    few = judged(catalog, "nvidia-dgx-h100", 8, {"facility.rack_power": "100 kW", "facility.cooling": "rear_door", "facility.racks": 1})[0]
+    assert few.facts[Stage.POWER]["rack_binding"] == "cooling"
+    assert [each.key for each in next(each for each in few.findings if each.rule == "power.rack_count_exceeded").remedies] == [
+        "facility.racks"
+    ]
 
 
 def test_equipment_that_fits_beside_the_nodes_takes_no_rack_of_its_own(catalog):
@@ -125,15 +222,43 @@ def test_sections_are_plain_and_their_quantities_read_back(catalog):
 
 
 def test_bill_has_cabinets_and_circuits(catalog):
-    """31 DGX B200, two in a rack with two circuits: 16 cabinets, 32 distribution units."""
-    made, context = judged(catalog, "nvidia-dgx-b200", 31)
+    """30 DGX B200 and two spares, two in a rack with two circuits: 16 cabinets, 32 distribution units."""
+    made, context = judged(catalog, "nvidia-dgx-b200", 30)
     assert {line.category: line.quantity for line in power.bill(made, context)} == {"rack": 16, "power": 32}
+
+
+def test_bill_of_liquid_cooling(catalog):
+    """Eight GB200 racks of 132 kW at 85 % to liquid are 898 kW: two units of 1.35 MW; the racks bring their manifolds."""
+    made, context = judged(catalog, "nvidia-gb200-nvl72", 8, {"facility.cooling": "air, liquid"})
+    bill = {line.item: line.quantity for line in power.bill(made, context) if line.category == "cooling"}
+    assert bill == {"vertiv-cdu-1350": 2, "leak-detection": 8, "facility-water-piping": 1}
+    asked = next(each for each in made.findings if each.rule == "power.facility_water")
+    assert "897.6 kW" in asked.because
+    assert "2 × Vertiv" in asked.because
+    assert "17 to 65 °C" in asked.because
+    servers, context = judged(catalog, "supermicro-as-4126gs-nmr-lcc-mi355x", 8, {"facility.cooling": "air, liquid"})
+    assert {line.item: line.quantity for line in power.bill(servers, context)}["coolant-manifold"] == servers.facility.racks[0].racks
+
+
+def own(catalog, answers):
+    given = Answers.of({"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4, "own_server.power": "2.4 kW", **answers})
+    node = own_server(given, catalog)
+    made, context = Candidate("c", node, catalog.gpus[node.gpu], 1, 1, 4), Context(given, catalog, None)
+    power.assess(made, context)
+    return {line.category for line in power.bill(made, context)}
+
+
+def test_a_machine_of_ones_own_at_home_needs_no_cabinet(catalog):
+    assert own(catalog, {"facility.feed": "230v_single_phase"}) == set()
+    assert "rack" in own(catalog, {"own_server.height": "4 U"})
+    assert "rack" in own(catalog, {"facility.rack_power": "8 kW"})
+    assert "rack" in own(catalog, {"own_server.gpu": "nvidia-h100-sxm-80gb", "own_server.gpus": 8, "own_server.power": "10.2 kW"})
 
 
 @pytest.mark.parametrize(("node", "answers"), [("nvidia-gb300-nvl72", {"facility.cooling": "liquid"}), ("workstation-2x-rtx-5090", {})])
 def test_what_brings_its_own_cabinet_or_needs_none_bills_none(catalog, node, answers):
     made, context = judged(catalog, node, 2, answers)
-    assert power.bill(made, context) == []
+    assert [line for line in power.bill(made, context) if line.category in ("rack", "power")] == []
 
 
 def test_more_power_never_makes_a_design_infeasible(catalog):
