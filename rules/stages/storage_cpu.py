@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, quantity
@@ -151,7 +151,8 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     system = None
     if kind in ("parallel_file_system", "both"):
         working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
-        system = choose_system(needs, "parallel_file_system", catalog, answers.names("preferences.vendors"), working)
+        chosen = choose_system(needs, "parallel_file_system", catalog, answers.names("preferences.vendors"), working)
+        system = _through_its_links(chosen, candidate)
     node_storage = _node_storage(candidate)
     offered = system.write if system else None
     if offered is not None and node_storage is not None:
@@ -169,6 +170,15 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
     )
     return Assessed(found, needs, kind, because, system, host, node_storage)
+
+
+def _through_its_links(system: StorageSystem | None, candidate: Candidate) -> StorageSystem | None:
+    """Return the system with the rates that its links to the network carry; as it is where the network is not designed yet."""
+    carried = candidate.fabric.storage_gbps / BITS_PER_BYTE * GB if candidate.fabric else 0.0
+    if system is None or carried <= 0:
+        return system
+    read, write = (None if rate is None else min(rate, carried) for rate in (system.read, system.write))
+    return replace(system, read=read, write=write)
 
 
 def _node_storage(candidate: Candidate) -> float | None:

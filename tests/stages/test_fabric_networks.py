@@ -84,6 +84,15 @@ def test_every_port_of_the_storage_boxes_is_connected(catalog):
     assert network.cables["nvidia-mma1z00-ns400-400"] == nodes + servers + file_server + site
 
 
+def test_storage_is_no_faster_than_its_links(catalog):
+    """Up to eight nodes the network is of 100G, as in NVIDIA's BasePOD: 16 links carry 200 of the 568 and 256 GB/s of eight WEKApods."""
+    candidate, context = made(catalog, "nvidia-dgx-b200", 8, model__preset="llama-3.1-8b")
+    stage.assess(candidate, context)
+    storage_cpu.assess(candidate, context)
+    assert candidate.fabric.storage_gbps == 16 * 100
+    assert candidate.storage.read_offered.to("GB/s").magnitude == candidate.storage.write_offered.to("GB/s").magnitude == 200
+
+
 def test_uplinks_of_management_switches_are_100g(catalog):
     """SN2201: four QSFP28 uplinks of 100G; a port of 400G serves four of them, a lane each."""
     candidate, context = made(catalog, "nvidia-dgx-b200", 16)
