@@ -51,7 +51,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         because="The price of electricity in {region} is not in the catalog; {electricity_range} is a range of other places.",
         ask=Ask(
-            to="datacenter",
+            to="electricity supplier or datacenter",
             ask="What does a kilowatt-hour cost in {region}, with grid fees, taxes and levies, and for how long is the price fixed?",
             good_answer="a price per kWh with its date; enter it as the price of electricity",
         ),

@@ -40,7 +40,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         thresholds=("pow-circuit-80",),
         because=(
             "One {node} draws {node_power_kw} and needs {circuits_per_unit} circuit(s) of {circuit_usable_kw} ({limit_pow_circuit_80} % of "
-            "the breaker); it may hang on {cords_per_unit}, the supplies that carry it without the spare ones."
+            "the breaker); it can hang on {cords_per_unit}: as many as supplies that carry it, one where these are not stated."
         ),
         fix=(Fix("facility.feed", "use a feed of more voltage or phases"),),
         writes=("power_binds",),
@@ -81,11 +81,11 @@ _POWER_RULES: tuple[Rule, ...] = (
         id="power.feed_not_redundant",
         stage=Stage.POWER,
         kind=Kind.WARNING,
-        strength=Strength.STRONG,
-        when=(F.power_known == True, F.feed_given == True, F.is_desktop == False, F.feed_survives == False),
+        strength=Strength.ADVICE,
+        when=(F.power_known == True, F.feed_given == True, F.in_racks == True, F.feed_survives == False),
         guidance=("G1f.2", "G4.6"),
         because=(
-            "{feed} carry {feed_usable_kw} together; the fullest rack draws {rack_power_kw}, more than is left when one circuit is lost."
+            "{feed} give {feed_usable_kw} together; the fullest rack draws {rack_power_kw}, more than is left when one circuit is lost."
         ),
         ask=Ask(
             to="datacenter",
@@ -113,7 +113,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.power_known == True,),
+        when=(F.power_known == True, F.is_own_server == False),
         guidance=("G5.7",),
         because=(
             "The design counts {node_power_kw} and {node_heat_kw} of heat per {node} ({node_power_basis}), {rack_power_kw} in the "

@@ -38,6 +38,9 @@ CIRCUITS_PER_RACK = 2
 """Feeds planned for a rack, together carrying its peak: NVIDIA's DGX B200 racks have two circuits of half the rack's power each."""
 FACTOR_FACT = "node-power-factor"
 INPUT_FACT = "supply-input"
+PLUG_AMPERES = 32.0
+"""Circuits up to the 32 A plug (IEC 60309) are planned so that one carries the rack when the other is lost; above, two share the load,
+as in NVIDIA's racks of four DGX B200 (57.2 kW on two circuits of 34.5 kW)."""
 LOW_LINE_KW = 1.8
 """What a North American outlet of 120 V and 15 A gives at its rating: a supply of more takes 200 V and above."""
 WYE_FROM_VOLTS = 346.0
@@ -270,14 +273,17 @@ def circuit_usable_kw(volts: float, phases: int, amperes: float, continuous_shar
 def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = False) -> Feed | None:
     """Return the circuits for a rack (or a desktop machine) that draws `load_kw`.
 
-    `feed` is the answer `facility.feed` ("415v_three_phase"), "" where it was not given. The smallest breaker of which two carry the
-    load is taken (one for a desktop machine), else as many of the largest as it needs. None where the catalog has no such feed.
+    `feed` is the answer `facility.feed` ("415v_three_phase"), "" where it was not given. Two of the smallest circuits are taken that
+    each carry the load alone, up to PLUG_AMPERES; else two that carry it together (one for a desktop machine), else as many of the
+    largest as it needs. None where the catalog has no such feed.
     """
     known = _circuits(feed, catalog) if feed else _usual_circuits(catalog, desktop=desktop)
     if not known:
         return None
     wanted = 1 if desktop or known[0].phases == 1 else CIRCUITS_PER_RACK
-    chosen = next((pdu for pdu in known if pdu.usable.to("kW") * wanted >= load_kw), known[-1])
+    alone = (pdu for pdu in known if wanted > 1 and pdu.current.to("A") <= PLUG_AMPERES and pdu.usable.to("kW") >= load_kw)
+    together = (pdu for pdu in known if pdu.usable.to("kW") * wanted >= load_kw)
+    chosen = next(alone, None) or next(together, known[-1])
     each_kw = chosen.usable.to("kW")
     circuits = max(wanted, math.ceil(load_kw / each_kw))
     return Feed(chosen, circuits, quantity(each_kw * circuits, "kW"), not feed)

@@ -62,6 +62,9 @@ ORIGINS: dict[str, Origin] = {
     "units_words": taken("unit_count", "spare_count", "node.name"),
     "is_rack": taken("node.is_rack"),
     "is_desktop": taken("node.desktop"),
+    "in_racks": computed(
+        "stages.power.needs_cabinet", "node.desktop", "node.topology", "own_server.height", "facility.racks", "facility.rack_power"
+    ),
     "is_own_server": computed("own_server.own_server", "own_server.gpu"),
     "gpu_count_per_unit": taken("node.gpu_count"),
     "gpu_power_w": taken("gpu.power.maximum"),

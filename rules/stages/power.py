@@ -40,7 +40,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     sizing = size_facility(candidate, context)
     candidate.facility = sizing.design
     return {
-        **_unit_facts(candidate, sizing),
+        **_unit_facts(candidate, context, sizing),
         **_power_facts(context, sizing),
         **_rack_facts(candidate, context, sizing),
         **_cooling_facts(candidate, context, sizing),
@@ -53,7 +53,7 @@ def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
-def _unit_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scalar]:
+def _unit_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
     node, gpu = candidate.node, candidate.gpu
     summed = gpu_sum_w(node, gpu)
     factory, rating = node.factory_power_limit, gpu.power.maximum
@@ -68,6 +68,7 @@ def _unit_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scala
         "factory_limit_w": factory.to("W") if factory is not None and below else 0.0,
         "is_rack": node.is_rack,
         "is_desktop": node.desktop,
+        "in_racks": needs_cabinet(candidate, context),
         "is_own_server": node.id == OWN_SERVER_ID,
         "gpu_count_per_unit": node.gpu_count,
         "gpu_power_w": gpu.power.maximum.to("W") if gpu.power.maximum is not None else 0.0,

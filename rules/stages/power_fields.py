@@ -11,6 +11,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("units_words", "servers and spare ones in words"),
     FactField("is_rack", "the unit is sold as a rack"),
     FactField("is_desktop", "the unit stands on a desk"),
+    FactField("in_racks", "whether it stands in racks: not on a desk, and no machine of one's own of which no rack was said"),
     FactField("is_own_server", "whether the server is the person's own description"),
     FactField("gpu_count_per_unit", "GPUs in one unit"),
     FactField("gpu_power_w", "rating of one GPU, 0 where unpublished"),

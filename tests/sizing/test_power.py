@@ -279,5 +279,8 @@ def test_two_circuits_that_each_carry_the_rack_survive_the_loss_of_one(catalog):
     small = power.choose_feed(6.4, "400v_three_phase", catalog)
     assert (small.circuits, small.pdu.id) == (2, "pdu-400-3ph-16a")
     assert small.survives(6.4)
+    one = power.choose_feed(14.3, "400v_three_phase", catalog)
+    assert (one.circuits, one.pdu.id) == (2, "pdu-400-3ph-32a")
+    assert one.survives(14.3)
     assert not power.choose_feed(57.2, "415v_three_phase", catalog).survives(57.2)
     assert power.choose_feed(17.0, "415v_three_phase", catalog).survives(17.0)

@@ -248,6 +248,15 @@ def own(catalog, answers):
     return {line.category for line in power.bill(made, context)}
 
 
+def test_a_machine_of_ones_own_at_home_is_asked_neither_for_a_second_path_nor_for_its_own_power(catalog):
+    given = {"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4, "own_server.power": "2.4 kW", "facility.feed": "230v_single_phase"}
+    node = own_server(Answers.of(given), catalog)
+    made, context = Candidate("c", node, catalog.gpus[node.gpu], 1, 1, 4), Context(Answers.of(given), catalog, None)
+    fact = {**power.assess(made, context), **limits(power.RULES, catalog)}
+    found = {each.rule for each in evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).findings}
+    assert found.isdisjoint({"power.feed_not_redundant", "power.full_load"})
+
+
 def test_a_machine_of_ones_own_at_home_needs_no_cabinet(catalog):
     assert own(catalog, {"facility.feed": "230v_single_phase"}) == set()
     assert "rack" in own(catalog, {"own_server.height": "4 U"})
