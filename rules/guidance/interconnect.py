@@ -188,9 +188,7 @@ _OWN_RULES: tuple[Rule, ...] = (
                 "Is {node} built for data parallelism, tensor parallelism, or both, and what does an all-reduce of 1 GiB reach over the "
                 "{domain_gpus} GPUs of one scale-up domain?"
             ),
-            good_answer=(
-                "both, and at least {all_reduce_gb_per_s} of bus bandwidth; the design counts with it for {tensor} tensor-parallel ranks"
-            ),
+            good_answer=("both, and at least {all_reduce_gb_per_s} of bus bandwidth, which {plan} counts with"),
         ),
     ),
     Rule(

@@ -122,7 +122,7 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100",),
         because=(
-            "With about {interruptions} interruptions the run takes {run_days}, between {run_low_days} and {run_high_days}: the deadline "
+            "With about {interruptions} interruptions the run takes {run_time}, between {run_time_low} and {run_time_high}: the deadline "
             "of "
             "{deadline_days} holds only if things go well."
         ),
@@ -137,10 +137,10 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100",),
         because=(
-            "Even at the slow end, with failures, the run takes {run_high_days}, within the deadline of {deadline_days}; {run_days} are "
+            "Even at the slow end, with failures, the run takes {run_time_high}, within the deadline of {deadline_days}; {run_time} "
             "expected."
         ),
-        decides=("reliability.run_time", "{run_days}"),
+        decides=("reliability.run_time", "{run_time}"),
     ),
     Rule(
         id="reliability.deadline_missed",
@@ -151,7 +151,7 @@ RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100",),
         because=(
-            "With failures the run takes {run_days}, at best {run_low_days}; the deadline is {deadline_days} and cannot be met with "
+            "With failures the run takes {run_time}, at best {run_time_low}; the deadline is {deadline_days} and cannot be met with "
             "{nodes} "
             "node(s)."
         ),
@@ -258,7 +258,7 @@ RULES: tuple[Rule, ...] = (
         stage=_STAGE,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.rate_is_assumed == True,),  # noqa: E712
+        when=(F.rate_is_assumed == True, F.own_machine == False),  # noqa: E712
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100", "rel-mtbf-scale"),
         because=(

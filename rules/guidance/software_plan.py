@@ -172,7 +172,8 @@ PLAN_RULES: tuple[Rule, ...] = (
         guidance=("G1e.2", "G1e.3"),
         because=(
             "TensorFlow's distribution strategies copy the whole model to every GPU; sharded tensors (DTensor) are experimental, and there "
-            "are no pipelines and no ZeRO. No maintained code runs {plan}, so its memory and step time do not hold."
+            "are no pipelines and no ZeRO. A model that does not fit whole on one {gpu} has no maintained way to train in it (plan: "
+            "{plan})."
         ),
         fix=(
             Fix("software.framework", "train in JAX, which shards by annotation", "jax"),

@@ -56,9 +56,9 @@ STORAGE_RULES: tuple[Rule, ...] = (
         guidance=("G3s.3",),
         thresholds=("sto-ckpt-bw",),
         because=(
-            "A checkpoint of {checkpoint_gb} is small: stopping {checkpoint_pause} for it every {checkpoint_interval} costs "
-            "{stall_percent} "
-            "of the run, under {limit_sto_ckpt_bw_stall_share_high_percent}, and is simpler than writing in the background."
+            "A checkpoint of {checkpoint_gb} is small: stopping {checkpoint_pause} at most for it every {checkpoint_interval} "
+            "costs {stall_percent} of the run, under {limit_sto_ckpt_bw_stall_share_high_percent}, and is simpler than writing in the "
+            "background."
         ),
         decides=("storage.checkpoint_mode", "synchronous, every {checkpoint_interval}"),
     ),

@@ -7,7 +7,7 @@ different systems. Rates are of the whole cluster in bytes per second unless a n
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -110,6 +110,22 @@ def restore_seconds(restart_s: float) -> float:
     return RESTORE_SHARE_OF_RESTART * restart_s
 
 
+def file_server_suffices(nodes: int, gpus: int, needs: StorageNeeds) -> bool:
+    """Return whether one file server serves a small cluster at part of its rate, where reading a checkpoint may take a whole restart.
+
+    32 GPUs fail every two months, so that eleven minutes more for each failure are a hundredth of a percent of the run.
+    """
+    read = max(needs.dataset_read, needs.restore_read * RESTORE_SHARE_OF_RESTART, needs.reference_read)
+    rate = FILE_SERVER_SHARE * NFS_SERVER_BYTES_PER_S
+    return nodes > 1 and gpus <= FILE_SERVER_GPUS and max(read, needs.write, needs.reference_write) <= rate
+
+
+def on_file_server(needs: StorageNeeds) -> StorageNeeds:
+    """Return the needs where a file server has the whole restart for reading a checkpoint."""
+    restore = needs.restore_read * RESTORE_SHARE_OF_RESTART
+    return replace(needs, restore_read=restore, read=max(needs.dataset_read, restore))
+
+
 def storage_needs(
     workload: Workload, catalog: Catalog, *, nodes: int, gpus: int, units_per_second: float, checkpoints: CheckpointPlan, restore_s: float
 ) -> StorageNeeds:
@@ -148,8 +164,7 @@ def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds) 
         return preference, "as asked for"
     if nodes <= 1:
         return "local", "a single node reads and saves on its own NVMe drives"
-    read, write = max(needs.read, needs.reference_read), max(needs.write, needs.reference_write)
-    if gpus <= FILE_SERVER_GPUS and max(read, write) <= FILE_SERVER_SHARE * NFS_SERVER_BYTES_PER_S:
+    if file_server_suffices(nodes, gpus, needs):
         return "nfs_server", "one file server with a 100 Gb/s port is enough, even at half its rate"
     if (needs.dataset or 0.0) >= OBJECT_STORE_FROM_BYTES:
         return "both", "an object store keeps the whole dataset, a parallel file system what is being trained on"

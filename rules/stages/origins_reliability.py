@@ -56,6 +56,7 @@ ORIGINS: dict[str, Origin] = {
         ),
     ),
     "run_days": arithmetic("work.units_total / step.rate / 86400 / (goodput_percent / 100)", "has_plan", formula=f"{_S}.effective_days"),
+    **for_each("run_time_low run_time run_time_high", taken("run_low_days", "run_days", "run_high_days", note="in words")),
     "deadline_given": taken("scale.deadline"),
     "deadline_days": taken("scale.deadline"),
 }

@@ -43,7 +43,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("collectives_callers sharding_name", taken("software.framework")),
     "quarter_gpus": arithmetic("max(1, floor(gpus / 4))"),
     "plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
-    **for_each("model_parallel shards_data_only splits_state", taken("plan.label", "work.model_kind", "has_plan")),
+    **for_each("model_parallel shards_data_only splits_state", taken("plan.label", "work.model_kind", "has_plan", "vram:memory_verdict")),
     "shards_beyond_domain": computed("sizing.memory_checks.gathers_weights", "plan.label", "machine.domain"),
     **for_each(
         "domain_shard_gib domain_shard_fits",

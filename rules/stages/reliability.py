@@ -28,6 +28,7 @@ from rules.sizing.results import BomLine, Range, ReliabilityEstimate
 from rules.sizing.storage import reference_rates
 
 if TYPE_CHECKING:
+    from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
     from rules.sizing.reliability import FailureRate
@@ -72,6 +73,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("run_low_days", "length of the run with failures, lower end"),
     FactField("run_days", "length of the run with failures"),
     FactField("run_high_days", "length of the run with failures, upper end"),
+    FactField("run_time_low", "the lower end in words"),
+    FactField("run_time", "the expected length in words"),
+    FactField("run_time_high", "the upper end in words"),
     FactField("deadline_given", "whether a deadline was answered"),
     FactField("deadline_days", "the deadline"),
 )
@@ -167,10 +171,15 @@ def _run_facts(run: Range | None, failures_per_day: float, context: Context) -> 
         "run_low_days": 0.0 if low is None else float(low.magnitude),
         "run_days": days,
         "run_high_days": 0.0 if high is None else float(high.magnitude),
+        **{name: _in_words(value) for name, value in (("run_time_low", low), ("run_time", expected), ("run_time_high", high))},
         "interruptions": days * failures_per_day,
         "deadline_given": answers.given("scale.deadline"),
         "deadline_days": answers.number("scale.deadline") or 0.0,
     }
+
+
+def _in_words(run: Quantity | None) -> str:
+    return "unknown" if run is None else in_words(float(run.to("s").magnitude))
 
 
 def _estimate(

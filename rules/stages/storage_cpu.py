@@ -22,6 +22,7 @@ from rules.sizing.storage import (
     StorageNeeds,
     StorageSystem,
     choose_system,
+    on_file_server,
     reference_rates,
     restore_seconds,
     shared_storage,
@@ -149,6 +150,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     )
     kind, because = shared_storage(answers.text("preferences.storage"), candidate.nodes, candidate.gpus, needs)
     system = None
+    needs = on_file_server(needs) if kind == "nfs_server" else needs
     if kind in ("parallel_file_system", "both"):
         working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
         chosen = choose_system(needs, "parallel_file_system", catalog, answers.names("preferences.vendors"), working)

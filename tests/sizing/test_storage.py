@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
 from rules.sizing.checkpoint import plan_checkpoints
-from rules.sizing.storage import choose_system, reference_rates, shared_storage, storage_needs
+from rules.sizing.storage import (
+    bytes_per_unit,
+    choose_system,
+    file_server_suffices,
+    on_file_server,
+    reference_rates,
+    restore_seconds,
+    shared_storage,
+    storage_needs,
+)
 from rules.sizing.workload import describe_workload
 
 GB, TB = 1e9, 1e12
@@ -98,3 +109,32 @@ def test_frozen_weights_are_restored_too(catalog):
     """A LoRA checkpoint is small, yet after a failure the 141 GB of a 70B model are loaded again."""
     found = needs(catalog, {"workload.kind": "fine_tuning_lora", "model.preset": "llama-3.1-70b"}, 1, 8, 1e4)
     assert found.restore_read * 132.0 / GB == pytest.approx(141, rel=0.1)
+
+
+def test_a_checkpoint_is_read_back_within_the_restart(catalog):
+    """Goodput counts on a restart of eleven minutes: 112 GB are read at 0.85 GB/s, 988 GB at 7.5, what NVIDIA gives 128 GPUs."""
+    for size, rate in ((112e9, 0.85e9), (988e9, 7.5e9)):
+        assert size / restore_seconds(660.0) == pytest.approx(rate, rel=0.01)
+    answers = Answers.of({"model.preset": "llama-3.1-70b"})
+    wanted = needs(catalog, {"model.preset": "llama-3.1-70b"}, 16, 128, 1e6)
+    assert describe_workload(answers, catalog).checkpoint.to("GB").magnitude == pytest.approx(988, rel=0.01)
+    assert wanted.restore_read == pytest.approx(7.5e9, rel=0.01)
+
+
+def test_records_of_a_stated_dataset_are_read_at_its_size(catalog):
+    """60 TB for 200 billion samples are 300 bytes each, more than the 160 of Criteo."""
+    answers = {"workload.kind": "recommendation", "model.preset": "dlrm-22.8b", "training.samples": "200B"}
+    stated = describe_workload(Answers.of({**answers, "data.size": "60 TB"}), catalog)
+    assert bytes_per_unit(stated) == pytest.approx(300)
+    assert bytes_per_unit(describe_workload(Answers.of(answers), catalog)) == pytest.approx(160)
+    smaller = describe_workload(Answers.of({**answers, "data.size": "1 TB"}), catalog)
+    assert bytes_per_unit(smaller) == pytest.approx(160), "read several times"
+
+
+def test_a_file_server_has_the_whole_restart_to_read_a_checkpoint(catalog):
+    """1.2 TB in eleven minutes are 1.8 GB/s, which one 100 Gb/s port gives; no eight boxes of flash for four nodes."""
+    answers = {"workload.kind": "recommendation", "model.preset": "dlrm-22.8b"}
+    wanted = replace(needs(catalog, answers, 4, 32, 1e6), restore_read=9.16e9, read=9.16e9)
+    assert shared_storage("any", 4, 32, wanted)[0] == "nfs_server"
+    assert on_file_server(wanted).restore_read == pytest.approx(1.83e9, rel=0.01)
+    assert not file_server_suffices(4, 32, replace(wanted, dataset_read=9.16e9))

@@ -99,3 +99,22 @@ def test_low_precision_on_a_gpu_without_it():
     assert stated["precision_native"] is False
     assert stated["native_precision"] == "bf16"
     assert stated["peak_tflops"] == 312
+
+
+def test_two_gpus_of_a_full_mesh_have_one_link_between_them():
+    """MI300X: seven links of 64 GB/s one way, 448 in all; a switch gives any two the whole rate."""
+    mesh = facts("supermicro-as-8125gs-tnmr2-mi300x", 1, model={"preset": "llama-3.1-8b"})
+    assert mesh["scale_up_gb_per_s"] == 448
+    assert mesh["pair_gb_per_s"] == 64
+    switched = facts("nvidia-dgx-h100", 1, model={"preset": "llama-3.1-8b"})
+    assert switched["pair_gb_per_s"] == switched["scale_up_gb_per_s"] == 450
+
+
+def test_how_a_gpu_reaches_its_adapter():
+    for node, path, command in (
+        ("nvidia-dgx-h100", "pcie", "nvidia-smi topo -m"),
+        ("supermicro-as-8125gs-tnmr2-mi300x", "pcie", "rocm-smi --showtopo"),
+        ("nvidia-gb200-nvl72", "processor", "nvidia-smi topo -m"),
+    ):
+        stated = facts(node, 1, model={"preset": "llama-3.1-8b"})
+        assert (stated["adapter_path"], stated["topology_command"]) == (path, command)

@@ -85,3 +85,9 @@ def test_section_has_range_and_kind(catalog):
     assert section["job_mtbf_kind"] == "measured"
     low, high = section["goodput_range"]
     assert low <= section["goodput"] <= high <= 1.0
+
+
+def test_a_run_of_minutes_is_told_in_minutes(catalog):
+    _, _, fact = assess(catalog, 1, {"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_lora", "training.tokens": "20M"})
+    assert fact["run_days"] < 0.05
+    assert fact["run_time"].endswith((" min", " s"))

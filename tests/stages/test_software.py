@@ -115,3 +115,19 @@ def test_the_section_names_versions(catalog):
 
 def test_the_support_rows_of_a_gpu_are_looked_up_once(catalog):
     assert support_rows(catalog.gpus["H100"], catalog) is support_rows(catalog.gpus["H100"], catalog)
+
+
+def test_texts_name_the_framework_that_is_used(catalog):
+    _, _, fact = assess(catalog, "nvidia-dgx-h100", 8, {"model.preset": "llama-3.1-8b", "software.framework": "jax"})
+    words = f"{fact['collectives_callers']} {fact['sharding_name']}"
+    assert "JAX" in words
+    assert not any(name in words for name in ("PyTorch", "Megatron", "FSDP", "DeepSpeed"))
+
+
+def test_sharding_inside_a_node_is_checked_with_activations(catalog):
+    """70.55 billion x 16 bytes over eight GPUs are 131 GiB; activations and gathering come on top, and 179 GiB are there."""
+    given = {"parallelism.tensor": 1, "parallelism.pipeline": 1, "parallelism.zero_stage": 3, "parallelism.micro_batch": 1}
+    _, _, fact = assess(catalog, "nvidia-dgx-b200", 16, {"model.preset": "llama-3.1-70b", **given, "parallelism.recompute": "selective"})
+    assert fact["shards_beyond_domain"] is True
+    assert fact["domain_shard_gib"] > 131 + 50
+    assert fact["domain_shard_fits"] is False

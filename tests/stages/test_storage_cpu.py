@@ -113,3 +113,40 @@ def test_a_faster_node_network_never_slows_checkpoints(catalog):
         candidate, _, _ = assess(catalog, 16, {**own, "own_server.nic_speed": speed})
         times.append(candidate.storage.checkpoint_write_time.to("s").magnitude)
     assert times[0] > times[1] >= times[2]
+
+
+def test_a_single_node_is_promised_no_file_server(catalog):
+    """What the notes name is in the bill, and what is not in the bill is not named as bought."""
+    candidate, context, _ = assess(catalog, 1, {"model.preset": "llama-3.1-8b"})
+    notes = " ".join(storage_cpu.describe(candidate, context)["storage"]["notes"])
+    assert "file server of their own" not in notes
+    assert "buys none" in notes
+    several, context, _ = assess(catalog, 8, {"model.preset": "llama-3.1-8b"})
+    assert "file server of their own" in " ".join(storage_cpu.describe(several, context)["storage"]["notes"])
+    assert "home-file-server" in [line.item for line in storage_cpu.bill(several, context)]
+
+
+def test_no_time_is_stated_for_drives_of_unknown_rate(catalog):
+    candidate, context, _ = assess(catalog, 1, {"model.preset": "llama-3.1-8b"})
+    section = storage_cpu.describe(candidate, context)["storage"]
+    assert "checkpoint_write_time" not in section
+    assert any("no write rate is known" in note for note in section["notes"])
+    shared, context, _ = assess(catalog, 64, LLAMA)
+    assert "checkpoint_write_time" in storage_cpu.describe(shared, context)["storage"]
+
+
+def test_a_short_run_saves_at_its_end(catalog):
+    """A run of less than an hour with a checkpoint every three hours would never save."""
+    answers = {"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_lora", "training.tokens": "20M"}
+    candidate, context, _ = assess(catalog, 1, answers)
+    run = context.workload.units_total / candidate.choice.step.units_per_second
+    assert run < 3 * 3600
+    assert candidate.storage.checkpoint_interval.to("s").magnitude <= run * 1.001
+
+
+def test_shared_memory_is_said_to_be_shared(catalog):
+    candidate, context, fact = assess(
+        catalog, 1, {"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_qlora"}, node="nvidia-dgx-spark"
+    )
+    assert fact["memory_shared"] is True
+    assert any("same chips" in note for note in storage_cpu.describe(candidate, context)["host"]["notes"])
