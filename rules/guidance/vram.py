@@ -120,10 +120,10 @@ _FIT_RULES: tuple[Rule, ...] = (
         when=(F.model_kind == "recommendation", F.has_plan == True),
         guidance=("G7.3", "G1a.2"),
         because=(
-            "The tables of {parameters_billion} billion parameters are spread over all {gpu_count} GPUs with their {optimizer} state, "
+            "The tables of {parameters_billion} billion parameters are spread over all {gpu_count} GPU(s) with their {optimizer} state, "
             "{state_gib} on each; the multilayer perceptrons are copied to every GPU."
         ),
-        decides=("memory.embedding_tables", "sharded over {gpu_count} GPUs"),
+        decides=("memory.embedding_tables", "sharded over {gpu_count} GPU(s)"),
     ),
     Rule(
         id="vram.experts_in_memory",
@@ -219,7 +219,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         guidance=("G4.1", "G1a.2"),
         thresholds=("vram-bytes-adam-18", "vram-zero3", "vram-cuda-context"),
         because=(
-            "State and contexts alone take {least_total_gb} of the {printed_total_gb} that {gpu_count} GPUs are sold with: the most "
+            "State and contexts alone take {least_total_gb} of the {printed_total_gb} that {gpu_count} GPU(s) are sold with: the most "
             "frugal plan is expected to need {least_needed_gib} per GPU, {gpu} offers {memory_capacity_gib}."
         ),
         fix=(_MORE_GPUS, _LARGER_GPU, _ADAPTERS, _SMALL_OPTIMIZER),
@@ -269,7 +269,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         guidance=("G1a.2",),
         because=(
             "Memory alone would do ({memory_needed_low_gib} of {memory_capacity_gib}), but no plan divides heads, layers, experts and the "
-            "batch over {gpu_count} GPUs as asked."
+            "batch over {gpu_count} GPU(s) as asked."
         ),
         fix=(
             Fix("parallelism.mode", "let the search choose the plan", "automatic"),
@@ -292,7 +292,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         thresholds=("vram-lion-total",),
         because=(
             "With {optimizer} the field's rule asks for {limit_vram_lion_total} GB per billion parameters under full sharding, "
-            "{one_state_total_gb}; all {gpu_count} GPUs together have {total_memory_gb}."
+            "{one_state_total_gb}; all {gpu_count} GPU(s) together have {total_memory_gb}."
         ),
         fix=(_MORE_GPUS, _LARGER_GPU, _SMALL_OPTIMIZER),
     ),
@@ -369,7 +369,7 @@ _FIT_RULES: tuple[Rule, ...] = (
         guidance=("G4.1", "G1a.2"),
         thresholds=("vram-bytes-adam-16", "vram-zero3"),
         because=(
-            "Even the most frugal plan on {gpu_count} GPUs, {plan}, needs at least {memory_needed_low_gib} per GPU; {gpu} offers "
+            "Even the most frugal plan on {gpu_count} GPU(s), {plan}, needs at least {memory_needed_low_gib} per GPU; {gpu} offers "
             "{memory_capacity_gib}."
         ),
         fix=(_MORE_GPUS, _LARGER_GPU, _ADAPTERS, _SMALL_OPTIMIZER),
