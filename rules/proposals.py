@@ -7,9 +7,9 @@ a ladder of counts (1, 3, 5, 7, 9, 11, 13 or 15 times a power of two), since tho
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import magnitude
 from catalogs.schema import Status
@@ -18,6 +18,7 @@ from rules.design import Rejected
 from rules.own_server import OWN_SERVER_ID, own_server
 from rules.sizing.cost import unit_price
 from rules.sizing.hardware import hardware_of
+from rules.sizing.placement import rounded_domain
 from rules.sizing.plans import search_plans, step_seconds
 from rules.sizing.power import node_draw
 from rules.sizing.reliability import goodput_at
@@ -130,18 +131,39 @@ def candidate_of(
     """Return the candidate of `units` of `node` with the best plan that the search finds (None where none fits)."""
     gpus = units * node.gpu_count
     hardware = _hardware(node, gpu, context, network_gbps)
-    used = min(_uses(gpus), key=lambda count: _seconds(hardware, count, context))
-    choice = search_plans(context.workload, hardware, used, context.answers, exhaustive=exhaustive)
+    use = min(_uses(gpus, hardware), key=lambda each: _seconds(each.hardware, each.gpus, context))
+    choice = search_plans(context.workload, use.hardware, use.gpus, context.answers, exhaustive=exhaustive)
     return Candidate(f"{units}x-{node.id}", node, gpu, units, units * node.trays, gpus, choice, sized_by=sized_by)
 
 
-def _uses(gpus: int) -> tuple[int, ...]:
-    """Return how many of `gpus` a plan may use: all, or the next count below with a smooth factor, the rest standing idle.
+class Use(NamedTuple):
+    """How many of the GPUs that are bought a plan may use, and the hardware with how many of each scale-up domain they are."""
 
-    Seventy-two GPUs of a rack are nine times eight, and a batch seldom divides by nine: 64 of them can be the faster choice.
+    gpus: int
+    hardware: Hardware
+
+
+def _uses(gpus: int, hardware: Hardware) -> tuple[Use, ...]:
+    """Return how many of `gpus` a plan may use: all, or fewer with a smooth factor, the rest standing idle.
+
+    Seventy-two GPUs of a rack are nine times eight, and neither batches nor experts often divide by nine: 64 of each rack can be the
+    faster choice, and are how published runs on several racks use them.
     """
     smooth = max((odd << shift for odd in (1, 3) for shift in range(gpus.bit_length()) if odd << shift <= gpus), default=gpus)
-    return (gpus, smooth) if smooth != gpus and smooth >= MOST_IDLE * gpus else (gpus,)
+    domain = hardware.domain // hardware.devices
+    rounded = rounded_domain(domain)
+    uses = [Use(gpus, hardware)]
+    if gpus > domain and gpus % domain == 0 and rounded < domain:
+        uses = [Use(gpus, replace(hardware, per_domain=hardware.domain))]
+        uses.append(Use(gpus // domain * rounded, replace(hardware, per_domain=rounded * hardware.devices)))
+    if smooth not in {use.gpus for use in uses}:
+        uses.append(Use(smooth, hardware))
+    return tuple(use for use in uses if use.gpus >= MOST_IDLE * gpus)
+
+
+def _best_seconds(gpus: int, hardware: Hardware, context: Context) -> float:
+    """Return the shortest step time of the plans that may use `gpus`, infinite where none fits."""
+    return min(_seconds(use.hardware, use.gpus, context) for use in _uses(gpus, hardware))
 
 
 def _seconds(hardware: Hardware, gpus: int, context: Context) -> float:
@@ -189,7 +211,7 @@ def _deadline_units(hardware: Hardware, node: Node, gpu: Gpu, context: Context) 
     days = context.answers.number("scale.deadline") or 0.0
 
     def seconds(units: int) -> float:
-        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
+        return _best_seconds(units * node.gpu_count, hardware, context)
 
     def fits(units: int) -> bool:
         return seconds(units) < math.inf
@@ -272,7 +294,7 @@ def _by_limits(node: Node, gpu: Gpu, limit: int, context: Context, *, exhaustive
     hardware = _hardware(node, gpu, context)
 
     def seconds(units: int) -> float:
-        return min(_seconds(hardware, count, context) for count in _uses(units * node.gpu_count))
+        return _best_seconds(units * node.gpu_count, hardware, context)
 
     best = min(sizes, key=lambda units: (seconds(units), units))
     if seconds(best) == math.inf:
@@ -294,6 +316,6 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
         return f"one costs about {magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
     hardware = _hardware(node, gpu, context)
     for size in reversed(ladder(units)):
-        if min(_seconds(hardware, count, context) for count in _uses(size * node.gpu_count)) < math.inf:
+        if _best_seconds(size * node.gpu_count, hardware, context) < math.inf:
             return candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)
     return f"the model is expected to fit no plan on {units:,} × {node.name}, which is what the budget buys"

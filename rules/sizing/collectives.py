@@ -68,11 +68,15 @@ class Group(NamedTuple):
 
 
 def group(ranks: int, stride: int, domain: int) -> Group:
-    """Return the group of `ranks` ranks that lie `stride` GPUs apart in machines whose scale-up domain has `domain` GPUs.
+    """Return the group of `ranks` ranks that lie `stride` GPUs apart in machines of which `domain` GPUs share a scale-up domain.
 
-    Tensor-parallel ranks are neighbours (stride 1); data-parallel ranks lie tensor × context apart, and so on.
+    Tensor-parallel ranks are neighbours (stride 1); data-parallel ranks lie tensor × context apart, and so on. Groups whose span does not
+    divide the domain straddle: among many of them, one has only as many GPUs in a domain as the greatest common divisor of span and
+    domain, and all wait for what goes through those GPUs' adapters. That one is returned.
     """
-    local = max(1, min(ranks, domain // max(1, stride)))
+    span = ranks * stride
+    whole = domain % span == 0 or span % domain == 0
+    local = max(1, min(ranks, (domain if whole else math.gcd(span, domain)) // max(1, stride)))
     while ranks % local:
         local -= 1
     return Group(ranks, local)

@@ -73,7 +73,9 @@ CAST_BYTES = {"fp8": 4.0, "fp8_block": 4.0, "fp4": 6.0, "nvfp4": 6.0}
 and write what the Hadamard transform makes of it [Transformer Engine documentation, recipes]."""
 LOSS_BYTES_PER_LOGIT = 16.0
 """Bytes per logit of the loss, forward and backward, in 32 bit [Megatron vocabulary-parallel cross-entropy]."""
-TRAINING_SHARE = {"bf16": 0.86, "fp16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8": 0.95, "fp8_block": 0.92, "fp4": 1.0, "nvfp4": 1.0}
+SAME_UNITS = {"fp16": "bf16", "nvfp4": "fp4"}
+"""Formats of one width, for which one training share holds: their dense peaks agree on every GPU of the catalog but Gaudi 3."""
+TRAINING_SHARE = {"bf16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8": 0.95, "fp8_block": 0.92, "fp4": 1.0}
 """What is left of a benchmark's matrix rate in training, by the units used: clocks fall under hours of load and collectives take
 multiprocessors. Read off vendor-tuned runs whose communication is small: A100 [Korthikanti 2022 table 5] and H100 BF16 and FP8
 [dgxc-benchmarking Llama 3.1 8B and 70B], GB200 MXFP8 and NVFP4 [Megatron Bridge performance summary]."""
@@ -133,11 +135,11 @@ class Arithmetic:
     def trained_rate(self, precision: str) -> float:
         """Return the FLOP/s that matrix products of a precision keep up in training."""
         rate = self.hardware.rate(precision)
-        own = TRAINING_SHARE_BY_GPU.get((self.hardware.gpu, rate.native))
+        units = SAME_UNITS.get(rate.native, rate.native)
+        own = TRAINING_SHARE_BY_GPU.get((self.hardware.gpu, units))
         if own is not None:
             return rate.sustained * own
-        share = TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, rate.native), TRAINING_SHARE[rate.native])
-        return rate.sustained * share
+        return rate.sustained * TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, units), TRAINING_SHARE[units])
 
     def product(self, rows: float, columns: float, inner: float, low: bool, groups: float = 1.0) -> float:
         """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else BF16."""

@@ -78,7 +78,8 @@ class Hardware:
 
     `scale_up_bytes_per_s` is per GPU inside the `domain` (a count of devices); on a full mesh it is the sum over all peers and
     `mesh` is True. `nic_bytes_per_s` is one GPU's share of the node's adapters. `devices` per package (2 for dual-die cards).
-    `superchip` marks a GPU on one module with its host processor.
+    `superchip` marks a GPU on one module with its host processor. `per_domain` is how many devices of each domain a job over several
+    uses (0: as suits its plan).
     """
 
     gpu: str
@@ -101,6 +102,7 @@ class Hardware:
     scale_up_latency_s: float = SCALE_UP_LATENCY_S
     network_latency_s: float = NETWORK_LATENCY_S
     superchip: bool = False
+    per_domain: int = 0
     assumed: tuple[str, ...] = ()
 
     def rate(self, precision: str) -> Rate:
@@ -237,11 +239,11 @@ def _rate(gpu: Gpu, catalog: Catalog, precision: str, keys: tuple[str, ...]) -> 
     if native is None:
         return None
     peak = (_peak(gpu, native) or 0.0) / gpu.devices
-    stated = next((gpu.sustained[key] for key in keys if key in gpu.sustained and _same_units(key, native)), None)
+    stated = next((gpu.sustained[key] for key in keys if key in gpu.sustained and _same_units(gpu, key, native)), None)
     if stated is not None:
         low, expected, high = (end / gpu.devices for end in _ends(stated))
         return Rate(precision, native, peak, low, expected, high, True)
-    expected = peak * _kin_fraction(gpu, catalog, native)
+    expected = peak * _kin_fraction(gpu, catalog, "bf16" if _same_units(gpu, "bf16", native) else native)
     return Rate(precision, native, peak, expected * (1 - ESTIMATED_SPREAD), expected, min(peak, expected * (1 + ESTIMATED_SPREAD)), False)
 
 
@@ -250,8 +252,13 @@ def _peak(gpu: Gpu, key: str) -> float | None:
     return None if found is None else found.to("FLOP/s")
 
 
-def _same_units(key: str, native: str) -> bool:
+def _same_units(gpu: Gpu, key: str, native: str) -> bool:
+    """Return whether a GPU multiplies two formats with the same units, so that what one sustains holds for the other: FP16 and BF16 only
+    where their peaks agree (on Gaudi 3 they do not).
+    """
     families = {"fp8_block": "fp8", "nvfp4": "fp4", "fp16": "bf16"}
+    if {key, native} == {"fp16", "bf16"}:
+        return _peak(gpu, key) == _peak(gpu, native)
     return families.get(key, key) == families.get(native, native)
 
 

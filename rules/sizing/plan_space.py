@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.parameters import vision_tokens
+from rules.sizing.placement import spread_evenly
 from rules.sizing.step import is_transformer
 
 if TYPE_CHECKING:
@@ -29,6 +30,9 @@ LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS_EXHAUSTIVE = 8192, 4096
 """Tokens per context-parallel rank below which its ring does not hide behind attention [NeMo long-sequence performance table: context
 parallelism starts at 8,192 tokens per rank]."""
 LARGEST_CONTEXT = 16
+BEYOND_DOMAIN = (2, 8)
+"""How much wider than the widest group inside a domain the bounded search spreads experts, for where they do not fit otherwise: DeepSeek-V3
+trained on 64 ways over servers of 8 [arXiv:2412.19437 §3.2]."""
 UNEVEN_LAYERS = 1.25
 """Most layers of a stage over the mean: beyond it a quarter of the pipeline idles."""
 MICRO_BATCH_TOKENS = 32_768
@@ -37,7 +41,7 @@ LARGEST_MICRO_BATCH = 512
 
 
 class Fixed(NamedTuple):
-    """What the answers fix about a plan; None is free."""
+    """What the answers fix about a plan; None is free. `framework` is named where it leaves data parallelism with whole copies alone."""
 
     tensor: int | None = None
     pipeline: int | None = None
@@ -46,18 +50,32 @@ class Fixed(NamedTuple):
     zero_stage: int | None = None
     micro_batch: int | None = None
     recompute: str | None = None
+    framework: str = ""
+
+
+DATA_PARALLEL_FRAMEWORKS = {"tensorflow": "TensorFlow"}
+"""Frameworks, by answer, that only copy a model whole: TensorFlow's strategies are mirrored, parameter-server and central storage; sharded
+tensors are experimental, and there is no pipeline parallelism and no ZeRO [tensorflow.org/guide/distributed_training, dtensor_overview]."""
 
 
 def fixed_by(answers: Answers) -> Fixed:
-    """Return the parts of the plan that the person gave."""
+    """Return the parts of the plan that the person gave, and those that the framework leaves no choice of."""
+    copying = DATA_PARALLEL_FRAMEWORKS.get(answers.text("software.framework") or "", "")
 
-    def count(name: str) -> int | None:
+    def count(name: str, only: int | None = None) -> int | None:
         key = f"parallelism.{name}"
-        return answers.count(key) if answers.given(key) else None
+        return answers.count(key) if answers.given(key) else only if copying else None
 
     recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") else None
     return Fixed(
-        count("tensor"), count("pipeline"), count("context"), count("expert"), count("zero_stage"), count("micro_batch"), recompute
+        count("tensor", 1),
+        count("pipeline", 1),
+        count("context", 1),
+        count("expert", 1),
+        count("zero_stage", 0),
+        count("micro_batch"),
+        recompute,
+        copying,
     )
 
 
@@ -115,7 +133,7 @@ def enumerate_shardings(
                 if batch % data:
                     space.rule_out("the data-parallel size does not divide the global batch")
                     continue
-                for expert in _experts(shape, hardware, tensor * context * data, fixed, space, exhaustive=exhaustive):
+                for expert in _experts(shape, hardware, ranks, tensor * context * data, fixed, space, exhaustive=exhaustive):
                     space.shardings.append(Sharding(tensor, context, pipeline, expert, data))
     return space
 
@@ -174,23 +192,32 @@ def _pipelines(shape: ModelShape, ranks: int, fixed: Fixed, space: Space) -> Ite
             yield pipeline
 
 
-def _experts(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
+def _experts(
+    shape: ModelShape, hardware: Hardware, gpus: int, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
+) -> Iterator[int]:
+    """Yield the expert-parallel sizes of a stage of `ranks` ranks in a job of `gpus`."""
     if not shape.experts:
         yield 1
         return
-    options: tuple[int, ...]
     if fixed.expert:
-        options = (fixed.expert,)
+        options: tuple[int, ...] = (fixed.expert,)
     elif exhaustive:
         options = divisors(shape.experts)
     else:
-        widest = powers_of_two(min(hardware.domain, shape.experts))[-1]
-        options = tuple(sorted({max(1, widest // 2), widest, *(min(shape.experts, widest * more) for more in (2, 8))}))
+        used = hardware.per_domain if gpus > hardware.domain else 0
+        options = _expert_sizes(shape.experts, ranks, used or spread_evenly(gpus, hardware.domain))
     for expert in options:
         if shape.experts % expert or ranks % expert:
             space.rule_out("expert parallelism does not divide the experts or the ranks")
         else:
             yield expert
+
+
+@lru_cache(maxsize=4096)
+def _expert_sizes(experts: int, ranks: int, domain: int) -> tuple[int, ...]:
+    """Return the expert-parallel sizes of the bounded search: the two widest whose groups fill a domain, and two wider ones."""
+    inside = [size for size in divisors(experts) if domain % size == 0 and ranks % size == 0]
+    return tuple(sorted({*inside[-2:], *(min(experts, inside[-1] * more) for more in BEYOND_DOMAIN)}))
 
 
 @lru_cache(maxsize=4096)

@@ -1,13 +1,14 @@
 """The plan search: the fastest parallel plan that fits in memory, the next best ones, and what was ruled out and why.
 
-Best first: candidates are taken by a lower bound of their step time and put back with their exact time under the cheapest options
-(sharding of states, recomputation) with which they fit in memory. The first that comes out so is the fastest.
+Best first: candidates are taken by a lower bound of their step time, put back with their time under the cheapest options (sharding of
+states, recomputation), and put back again under the cheapest with which they fit in memory. The first that comes out so is the fastest.
 Plans within half a percent of it yield to the simplest. Deterministic.
 """
 
 from __future__ import annotations
 
 import heapq
+from bisect import bisect_left
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -18,12 +19,9 @@ from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.plan_space import (
     Fixed,
     Sharding,
-    Space,
-    divisors,
     enumerate_shardings,
     fixed_by,
     micro_batches,
-    powers_of_two,
     sequence_of,
     state_options,
     virtual_stages,
@@ -41,9 +39,12 @@ if TYPE_CHECKING:
 KEPT_ALTERNATIVES = 4
 SIMPLER_WITHIN = 1.005
 """A simpler plan that takes at most so much longer is preferred: half a percent is far below the model's own error."""
-MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 1_500, 200_000
+MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 3_000, 400_000
 """Candidates taken from the queue before the search stops."""
+MOST_AT_RISK = 64
+"""Plans at risk, by their lower bound, of which the fastest are kept where none surely fits."""
 NO_MEMORY = "does not fit in memory"
+WHOLE_COPIES = "only data parallelism with whole copies was searched, since {framework} has no maintained code for other plans"
 Peak = tuple[float, float, float]
 LORA_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
 
@@ -142,6 +143,8 @@ def _choose(question: _Question) -> PlanChoice | None:
     plan, memory, step = _rated(question, result.found[0])
     if not result.found[0].fits:
         step = replace(step, notes=(*step.notes, "no plan surely fits; this one is at risk of running out of memory"))
+    if question.fixed.framework:
+        step = replace(step, notes=(*step.notes, WHOLE_COPIES.format(framework=question.fixed.framework)))
     others = tuple(_rated(question, each) for each in result.found[1:])
     return PlanChoice(plan, memory, step, others, result.enumerated, dict(result.rejected))
 
@@ -166,6 +169,22 @@ def _search(question: _Question) -> PlanSearch:
     return _Search(question).run()
 
 
+class _Entry(NamedTuple):
+    """A candidate in the queue: first by a lower bound, then by its time under the cheapest options, then by what fits in memory.
+
+    `order` makes entries differ, so that plans are never compared; `rest` are the options still to be tried.
+    """
+
+    seconds: float
+    complexity: int
+    size: int
+    order: int
+    plan: Plan
+    rest: tuple[tuple[str, int], ...]
+    timed: bool
+    memory: Peak | None = None
+
+
 class _Search:
     """One search: the queue of candidates and what has come of them."""
 
@@ -180,7 +199,7 @@ class _Search:
         self.enumerated = 0
         self.rejected: dict[str, int] = {}
         self.nearest: Found | None = None
-        self.queue: list[tuple[float, int, int, int, Plan, tuple[tuple[str, int], ...], Peak | None]] = []
+        self.queue: list[_Entry] = []
 
     def run(self) -> PlanSearch:
         """Return the plans that fit, fastest first; those at risk only where none fits."""
@@ -197,8 +216,8 @@ class _Search:
 
     def _least_risky(self, risky: list[Found]) -> list[Found]:
         """Return the plans at risk that are expected to fit, else the one that comes nearest to it."""
-        expected = [each for each in risky if each.memory[1] <= self.capacity]
-        return expected or sorted(risky, key=lambda each: each.memory[1])[:1]
+        expected = sorted((each for each in risky if each.memory[1] <= self.capacity), key=lambda each: each.seconds)
+        return expected[: KEPT_ALTERNATIVES + 1] or sorted(risky, key=lambda each: each.memory[1])[:1]
 
     def _enter(self, sharding: Sharding) -> None:
         """Queue the cheapest options of a sharding for each micro-batch and interleaving, unless even the most frugal cannot fit."""
@@ -213,22 +232,26 @@ class _Search:
             sizes, options = _data_parallel_sizes(per_rank), options[:1]
         layers = self.workload.model.layers
         frugal = _plan(sharding, sizes[0], 1, options[-1])
-        if not self._could_fit(frugal):
+        if self._out_of_memory(frugal):
             count = len(sizes) * len(options)
             self.enumerated += count
             self._reject(NO_MEMORY, count)
             return
-        for size in sizes:
-            if size > sizes[0] and self.memory.peak_bytes(_plan(sharding, size, 1, options[-1]))[0] > self.capacity:
-                self._reject(NO_MEMORY, len(options))
-                break
+        while self._out_of_memory(_plan(sharding, sizes[0], 1, options[0])):
+            self.enumerated += len(sizes)
+            self._reject(NO_MEMORY, len(sizes))
+            options = options[1:]
+        first_too_large = bisect_left(sizes, True, 1, key=lambda size: self._exceeds(_plan(sharding, size, 1, options[-1])))
+        if first_too_large < len(sizes):
+            self._reject(NO_MEMORY, len(options))
+        for size in sizes[:first_too_large]:
             for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=self.exhaustive) if self.model else (1,):
-                self._push(_plan(sharding, size, virtual, options[0]), options[1:])
+                self._push(_plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
         self.enumerated += 1 + len(rest)
         complexity = plan.tensor * plan.pipeline * plan.context * plan.virtual_stages
-        heapq.heappush(self.queue, (self._bound(plan), complexity, plan.micro_batch, self.enumerated, plan, rest, None))
+        heapq.heappush(self.queue, _Entry(self._bound(plan), complexity, plan.micro_batch, self.enumerated, plan, rest, timed=False))
 
     def _bound(self, plan: Plan) -> float:
         """Return a lower bound of the step time in seconds, without what data parallelism and transfers add."""
@@ -246,23 +269,42 @@ class _Search:
         checks = MOST_CHECKS_EXHAUSTIVE if self.exhaustive else MOST_CHECKS
         while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
             checks -= 1
-            seconds, complexity, size, order, plan, rest, memory = heapq.heappop(self.queue)
-            if memory is not None:
-                fitting.append(Found(plan, seconds, memory, True))
+            entry = heapq.heappop(self.queue)
+            if entry.memory is not None:
+                fitting.append(Found(entry.plan, entry.seconds, entry.memory, True))
                 continue
-            at_risk = self._settle(complexity, size, order, plan, rest)
-            if at_risk is not None and len(risky) <= KEPT_ALTERNATIVES:
+            if not entry.timed:
+                heapq.heappush(self.queue, entry._replace(seconds=self._least_seconds(entry), timed=True))
+                continue
+            at_risk = self._settle(entry)
+            if at_risk is not None and len(risky) < MOST_AT_RISK:
                 risky.append(at_risk)
         return fitting, [found._replace(seconds=self._seconds(found.plan)) for found in ([] if fitting else risky)]
 
-    def _settle(self, complexity: int, size: int, order: int, plan: Plan, rest: tuple[tuple[str, int], ...]) -> Found | None:
+    def _least_seconds(self, entry: _Entry) -> float:
+        """Return the seconds under the entry's first recomputation and its lowest ZeRO stage: higher ones exchange more."""
+        lowest = min(entry.plan.zero_stage, *(zero_stage for _, zero_stage in entry.rest), 3)
+        plan = entry.plan
+        return self._seconds(plan if plan.zero_stage == lowest else replace(plan, zero_stage=lowest))
+
+    def _put_back(self, entry: _Entry, options: tuple[tuple[str, int], ...]) -> None:
+        """Queue the options that recompute more but shard less than those that fit: the exchange may cost more than the arithmetic."""
+        if options:
+            self.enumerated += 1
+            plan = replace(entry.plan, recompute=options[0][0], zero_stage=options[0][1])
+            left = entry._replace(plan=plan, rest=options[1:], order=self.enumerated)
+            heapq.heappush(self.queue, left._replace(seconds=self._least_seconds(left)))
+
+    def _settle(self, entry: _Entry) -> Found | None:
         """Put a candidate back with its exact time under the cheapest options with which it fits; return the cheapest at risk instead."""
         at_risk: Found | None = None
-        for index, (recompute, zero_stage) in enumerate(((plan.recompute, plan.zero_stage), *rest)):
+        plan = entry.plan
+        for index, (recompute, zero_stage) in enumerate(((plan.recompute, plan.zero_stage), *entry.rest)):
             tried = plan if index == 0 else replace(plan, recompute=recompute, zero_stage=zero_stage)
             memory = self.memory.peak_bytes(tried)
             if memory[2] <= self.capacity:
-                heapq.heappush(self.queue, (self._seconds(tried), complexity, size, order, tried, (), memory))
+                heapq.heappush(self.queue, entry._replace(seconds=self._seconds(tried), plan=tried, rest=(), memory=memory))
+                self._put_back(entry, tuple(option for option in entry.rest[index:] if option[1] < zero_stage))
                 return None
             self._note_nearest(tried, memory)
             self._reject(NO_MEMORY, 1)
@@ -270,10 +312,15 @@ class _Search:
                 at_risk = Found(tried, 0.0, memory, False)
         return at_risk
 
-    def _could_fit(self, plan: Plan) -> bool:
+    def _exceeds(self, plan: Plan) -> bool:
+        """Return whether even the low estimate of a plan exceeds the memory."""
+        return self.memory.peak_bytes(plan)[0] > self.capacity
+
+    def _out_of_memory(self, plan: Plan) -> bool:
+        """Return the same, and remember the plan where it comes nearest to fitting."""
         memory = self.memory.peak_bytes(plan)
         self._note_nearest(plan, memory)
-        return memory[0] <= self.capacity
+        return memory[0] > self.capacity
 
     def _note_nearest(self, plan: Plan, memory: tuple[float, float, float]) -> None:
         if self.nearest is None or memory[1] < self.nearest.memory[1]:
@@ -283,7 +330,7 @@ class _Search:
         self.rejected[reason] = self.rejected.get(reason, 0) + count
 
 
-def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int]) -> Plan:
+def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int], per_domain: int = 0) -> Plan:
     return Plan(
         tensor=sharding.tensor,
         pipeline=sharding.pipeline,
@@ -294,6 +341,7 @@ def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str
         zero_stage=options[1],
         micro_batch=micro_batch,
         recompute=options[0],
+        per_domain=per_domain,
     )
 
 
@@ -319,50 +367,3 @@ def _complexity(plan: Plan) -> tuple[int, int, int]:
 def run_time(workload: Workload, step: StepEstimate) -> Quantity:
     """Return how long all units of the run take at the step's expected rate, without failures; 0 s where the total is unknown."""
     return quantity(workload.units_total / step.units_per_second if step.units_per_second > 0 else 0.0, "s")
-
-
-def minimum_gpus(workload: Workload, hardware: Hardware, answers: Answers, largest: int = 65_536) -> int | None:
-    """Return the smallest number of GPUs (1, 2, 4 … and multiples of a node) whose most frugal plan fits, or None up to `largest`."""
-    node = max(1, hardware.gpus_per_node // hardware.devices)
-    counts = [each for each in powers_of_two(node) if each < node] + [node * each for each in powers_of_two(largest // node)]
-    for count in counts:
-        if search(workload, hardware, count, answers).found:
-            return count
-    return None
-
-
-def legal_gpu_counts(workload: Workload, hardware: Hardware, answers: Answers, nodes: int) -> tuple[int, ...]:
-    """Return the GPU counts of 1 to `nodes` nodes that some plan uses whole, memory aside: divisible heads, layers, experts, batch."""
-    per_node = max(1, hardware.gpus_per_node // hardware.devices)
-    fixed = fixed_by(answers)
-    return tuple(each * per_node for each in range(1, nodes + 1) if _space(workload, hardware, each * per_node, fixed).shardings)
-
-
-def usable_gpus(workload: Workload, hardware: Hardware, answers: Answers, gpus: int) -> int:
-    """Return the most GPUs of `gpus` that a whole plan can use; the rest would stand idle and must be reported."""
-    fixed = fixed_by(answers)
-    per_node = max(1, hardware.gpus_per_node // hardware.devices)
-    step = per_node if gpus >= per_node else 1
-    for count in range(gpus - gpus % step, 0, -step):
-        if _space(workload, hardware, count, fixed).shardings:
-            return count
-    return 0
-
-
-def _space(workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed) -> Space:
-    ranks = gpus * hardware.devices
-    return enumerate_shardings(workload.model, hardware, ranks, workload.global_batch, workload.sequence_length, fixed, exhaustive=False)
-
-
-__all__ = [
-    "Found",
-    "PlanSearch",
-    "divisors",
-    "legal_gpu_counts",
-    "minimum_gpus",
-    "run_time",
-    "search",
-    "search_plans",
-    "step_seconds",
-    "usable_gpus",
-]

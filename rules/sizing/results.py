@@ -122,7 +122,10 @@ class Workload:
 
 @dataclass(frozen=True)
 class Plan:
-    """A parallel plan. GPUs = tensor × pipeline × context × data; experts are spread inside those ranks (folding)."""
+    """A parallel plan. GPUs = tensor × pipeline × context × data; experts are spread inside those ranks (folding).
+
+    `per_domain` is how many GPUs of each scale-up domain it uses where it needs several; 0 where that follows from their number.
+    """
 
     tensor: int = 1
     pipeline: int = 1
@@ -137,6 +140,7 @@ class Plan:
     sequence_parallel: bool = True
     offload: str = "none"
     shard_group: int = 0
+    per_domain: int = 0
 
     @property
     def gpus(self) -> int:

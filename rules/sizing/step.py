@@ -18,9 +18,10 @@ from rules.sizing.collectives import Group, all_reduce_seconds, gather_seconds, 
 from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
 from rules.sizing.exposure import Exposure, exposure_of
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
+from rules.sizing.placement import placed_domain, widest_straddling
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
 from rules.sizing.techniques import TUNED, UNFUSED, Techniques
-from rules.sizing.traffic import LayerTraffic, inter_domain_bytes, largest_message_bytes, layer_traffic
+from rules.sizing.traffic import RECOMPUTED_TENSOR, LayerTraffic, inter_domain_bytes, largest_message_bytes, layer_traffic
 
 if TYPE_CHECKING:
     from rules.sizing.hardware import Hardware
@@ -94,7 +95,7 @@ class _Block(NamedTuple):
     def layer(self, recompute: str) -> float:
         """Return the seconds of one layer with its exposed communication and recomputation."""
         repeated = self.recompute_full if recompute == "full" else self.recompute_selective if recompute == "selective" else 0.0
-        tensor = self.traffic.tensor * (1.5 if recompute == "full" else 1.0)
+        tensor = self.traffic.tensor * (RECOMPUTED_TENSOR if recompute == "full" else 1.0)
         return self.products + self.attention + self.elementwise + repeated + tensor + self.traffic.expert + self.traffic.context
 
 
@@ -115,7 +116,8 @@ class StepModel:
 
     def block(self, plan: Plan) -> _Block:
         """Return the average layer of the plan's sharding."""
-        key = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel)
+        domain = placed_domain(plan, self.hardware.domain)
+        key = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel, domain)
         found = self._blocks.get(key)
         if found is None:
             found = self._blocks[key] = self._make_block(plan)
@@ -176,7 +178,7 @@ class StepModel:
             repeats * block.elementwise,
             count * block.head if with_head else 0.0,
             repeats * recompute,
-            repeats * block.traffic.tensor * (1.5 if full else 1.0),
+            repeats * block.traffic.tensor * (RECOMPUTED_TENSOR if full else 1.0),
             repeats * block.traffic.expert,
             repeats * block.traffic.context,
             bubble,
@@ -223,10 +225,11 @@ class StepModel:
         """Return what data parallelism exchanges: the weights that all ranks share, and the routed experts among their own replicas."""
         dense, routed = self.rank_parameters(plan)
         spread, width = plan.data * plan.context, plan.expert * plan.expert_tensor
+        domain = placed_domain(plan, self.hardware.domain)
         found = []
         for held, who in (
-            (dense, group(spread, plan.tensor, self.hardware.domain)),
-            (routed, group(max(1, spread * plan.tensor // width), width, self.hardware.domain)),
+            (dense, group(spread, plan.tensor, domain)),
+            (routed, group(max(1, spread * plan.tensor // width), width, domain)),
         ):
             if held and who.ranks > 1:
                 sharded = plan.zero_stage == 3
@@ -258,18 +261,27 @@ class StepModel:
 
     def _gathered(self, plan: Plan, exchange: Exchange) -> float:
         """Return the seconds per micro-batch to gather weights twice and scatter gradients once, layer by layer."""
-        who, layers = exchange.who, self.layers / plan.pipeline
-        if plan.shard_group and plan.shard_group < who.ranks:
-            who = Group(plan.shard_group, min(plan.shard_group, who.local))
+        who, layers = self.shard_ranks(plan, exchange), self.layers / plan.pipeline
         parameters = gather_seconds(self.hardware, who, exchange.parameters / layers)
         return layers * (2 * parameters + gather_seconds(self.hardware, who, exchange.gradients / layers))
 
     def _replicated(self, plan: Plan, exchange: Exchange) -> float:
         """Return the exposed seconds of reducing gradients among shard groups, once per step."""
-        if not plan.shard_group or plan.shard_group >= exchange.who.ranks:
+        outer = self.replica_ranks(plan, exchange)
+        if outer is None:
             return 0.0
-        outer = group(exchange.who.ranks // plan.shard_group, plan.tensor * plan.shard_group, self.hardware.domain)
         return self.exposure.data * all_reduce_seconds(self.hardware, outer, exchange.gradients / plan.shard_group)
+
+    def shard_ranks(self, plan: Plan, exchange: Exchange) -> Group:
+        """Return the ranks that share one copy of the states: the plan's shard group, or all ranks of the exchange."""
+        who = exchange.who
+        return Group(plan.shard_group, min(plan.shard_group, who.local)) if 0 < plan.shard_group < who.ranks else who
+
+    def replica_ranks(self, plan: Plan, exchange: Exchange) -> Group | None:
+        """Return the ranks of different shard groups that hold the same shard, or None where there is one shard group."""
+        if not 0 < plan.shard_group < exchange.who.ranks:
+            return None
+        return group(exchange.who.ranks // plan.shard_group, plan.tensor * plan.shard_group, placed_domain(plan, self.hardware.domain))
 
     def _optimizer(self, plan: Plan) -> float:
         dense, routed = self.rank_parameters(plan)
@@ -348,10 +360,15 @@ def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, techniq
         largest_message=quantity(largest_message_bytes(model, plan), "B"),
         exposed_share=time.exposed / total,
         hidden_budget=quantity(model.exposure.hidden * stage, "s"),
-        notes=_notes(hardware, rate.measured),
+        notes=_notes(hardware, plan, rate.measured),
     )
 
 
-def _notes(hardware: Hardware, measured: bool) -> tuple[str, ...]:
+def _notes(hardware: Hardware, plan: Plan, measured: bool) -> tuple[str, ...]:
     notes = [] if measured else [f"the sustained rate of {hardware.gpu} was not measured; it is estimated from its kin"]
+    used, straddling = placed_domain(plan, hardware.domain), widest_straddling(plan, hardware.domain)
+    if used < hardware.domain and plan.gpus > hardware.domain:
+        notes.append(f"{used} of the {hardware.domain} GPUs of each scale-up domain train, so that groups stay inside")
+    if straddling > 1:
+        notes.append(f"groups of {straddling} do not divide a domain of {used} GPUs: those that lie in two set the pace")
     return (*notes, *(f"assumed: {each}" for each in hardware.assumed))

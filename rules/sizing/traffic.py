@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, routed_seconds
 from rules.sizing.compute import BYTES_16
+from rules.sizing.placement import placed_domain
 
 if TYPE_CHECKING:
+    from rules.sizing.collectives import Group
     from rules.sizing.exposure import Exposure
     from rules.sizing.hardware import Hardware
     from rules.sizing.results import ModelShape, Plan
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
 
 TENSOR_COLLECTIVES = 4
 """Pairs of all-gather and reduce-scatter per layer and micro-batch: two blocks, forward and backward [Korthikanti 2022 §4.2.2]."""
+RECOMPUTED_TENSOR = 1.5
+"""Full recomputation repeats the forward half of a layer's collectives: three halves for two (counted)."""
 EXCHANGES = 4
 """All-to-alls per expert layer and micro-batch: dispatch and combine, forward and backward [arXiv:2603.07685]."""
 
@@ -40,25 +44,31 @@ def layer_traffic(
     [Megatron Core, --tp-comm-overlap].
     """
     tensor = expert = context = 0.0
+    domain = placed_domain(plan, hardware.domain)
     if plan.tensor > 1:
         size = BYTES_16 * tokens * shape.hidden_size
-        who = group(plan.tensor, 1, hardware.domain)
-        pairs = TENSOR_COLLECTIVES - 2 * moe_share * (0 if shape.shared_expert_ffn_size else 1)
+        who = group(plan.tensor, 1, domain)
+        pairs = tensor_pairs(shape, moe_share)
         if plan.sequence_parallel:
             visible = exposure.tensor if who.domains == 1 and not shape.experts else max(exposure.tensor, 1.0 / exposure.in_training)
             tensor = pairs * 2 * gather_seconds(hardware, who, size) * visible
         else:
             tensor = pairs * all_reduce_seconds(hardware, who, size) * max(1.0, exposure.tensor)
     if moe_share and plan.expert > 1:
-        who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
+        who = group(plan.expert * plan.expert_tensor, 1, domain)
         once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * _routed_width(shape), shape.experts_per_token)
         expert = moe_share * EXCHANGES * once * exposure.expert
     if plan.context > 1:
         ring = context_bytes(shape, plan, tokens) * 3
-        who = group(plan.context, plan.tensor, hardware.domain)
+        who = group(plan.context, plan.tensor, domain)
         once = gather_seconds(hardware, who, ring * plan.context / max(1, plan.context - 1))
         context = max(exposure.context * once, once - attention)
     return LayerTraffic(tensor, expert, context)
+
+
+def tensor_pairs(shape: ModelShape, moe_share: float) -> float:
+    """Return the pairs of collectives of an average layer and micro-batch; routed experts alone need none for tensor parallelism."""
+    return TENSOR_COLLECTIVES - 2 * moe_share * (0 if shape.shared_expert_ffn_size else 1)
 
 
 def _routed_width(shape: ModelShape) -> int:
@@ -76,42 +86,63 @@ def context_bytes(shape: ModelShape, plan: Plan, tokens: float) -> float:
 
 
 def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
-    """Return the bytes that one GPU sends to other scale-up domains in a step, over all kinds of parallelism."""
+    """Return the bytes that one GPU sends to other scale-up domains in a step, over all kinds of parallelism: what the step's time counts.
+
+    Where groups straddle domains, it is the GPU whose adapter carries the most.
+    """
     hardware, shape = model.hardware, model.shape
     if plan.gpus <= hardware.domain:
         return 0.0
-    count, block = model.micro_batches(plan), model.block(plan)
+    count, block, domain = model.micro_batches(plan), model.block(plan), placed_domain(plan, hardware.domain)
     layers = model.layers / plan.pipeline
     total = _data_bytes(model, plan, count)
     if plan.pipeline > 1:
-        total += 2 * count * plan.virtual_stages * BYTES_16 * block.tokens * shape.hidden_size / plan.tensor
-    who = group(plan.tensor, 1, hardware.domain)
+        sharded = plan.tensor if plan.sequence_parallel else 1
+        total += 2 * count * plan.virtual_stages * BYTES_16 * block.tokens * shape.hidden_size / sharded
+    who = group(plan.tensor, 1, domain)
     if who.domains > 1:
-        total += count * layers * TENSOR_COLLECTIVES * 2 * BYTES_16 * block.tokens * shape.hidden_size / who.local
+        pairs = tensor_pairs(shape, model.moe_share) * (RECOMPUTED_TENSOR if plan.recompute == "full" else 1.0)
+        total += count * layers * pairs * 2 * BYTES_16 * block.tokens * shape.hidden_size / who.local
     if plan.expert > 1:
-        who = group(plan.expert * plan.expert_tensor, 1, hardware.domain)
+        who = group(plan.expert * plan.expert_tensor, 1, domain)
         remote = (who.domains - 1) * (1 - (1 - 1 / who.domains) ** shape.experts_per_token)
         each = block.tokens / plan.tensor * BYTES_16 * _routed_width(shape) * remote
         total += count * layers * model.moe_share * EXCHANGES * each
-    if plan.context > 1 and group(plan.context, plan.tensor, hardware.domain).domains > 1:
+    if plan.context > 1 and group(plan.context, plan.tensor, domain).domains > 1:
         total += 3 * count * layers * context_bytes(shape, plan, block.tokens)
     return total
 
 
 def _data_bytes(model: StepModel, plan: Plan, count: float) -> float:
-    """Return the share of gradient and parameter exchange that crosses domains, per GPU and step: a ring's edge spread over its members."""
+    """Return the share of gradient and parameter exchange that crosses domains, per GPU and step: a ring's edge spread over its members.
+
+    `count` micro-batches: stage 3 gathers weights twice and scatters gradients in each, stage 2 scatters gradients in each and gathers
+    once; with a shard group these stay inside it, and gradients are reduced among the groups once.
+    """
     total = 0.0
-    for who, gradients, parameters in model.exchanges(plan):
-        if who.domains <= 1:
-            continue
-        share = (who.ranks - 1) / who.ranks / who.local
+    for exchange in model.exchanges(plan):
+        gradients, parameters = exchange.gradients, exchange.parameters
         if plan.zero_stage == 3:
-            total += count * share * (2 * parameters + gradients)
-        elif plan.zero_stage == 0:
-            total += 2 * share * gradients
+            total += count * _edge_share(model.shard_ranks(plan, exchange)) * (2 * parameters + gradients)
+            outer = model.replica_ranks(plan, exchange)
+            total += _reduced_share(outer) * gradients / plan.shard_group if outer else 0.0
+        elif plan.zero_stage == 2:
+            total += _edge_share(exchange.who) * (count * gradients + parameters)
+        elif plan.zero_stage == 1:
+            total += _edge_share(exchange.who) * (gradients + parameters)
         else:
-            total += share * (gradients + parameters)
+            total += _reduced_share(exchange.who) * gradients
     return total
+
+
+def _edge_share(who: Group) -> float:
+    """Return the share of a buffer that one GPU sends to other domains in a gather or scatter over `who`; 0 inside one domain."""
+    return (who.ranks - 1) / who.ranks / who.local if who.domains > 1 else 0.0
+
+
+def _reduced_share(who: Group) -> float:
+    """Return the same of an all-reduce, which moves a buffer once between two domains, twice between more."""
+    return min(who.domains - 1, 2) / who.local
 
 
 def largest_message_bytes(model: StepModel, plan: Plan) -> float:

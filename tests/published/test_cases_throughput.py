@@ -74,9 +74,18 @@ def test_80b_on_512_a100_over_three_networks(adapters, speed, seconds, enough):
 
 
 @case("cat-mfu-plan", "https://github.com/stas00/ml-engineering/blob/master/insights/ai-battlefield.md")
-@pytest.mark.parametrize("model", ["llama-3.1-70b", "llama-3.1-405b"])
-def test_large_runs_are_not_planned_above_what_was_reached(model):
-    """Above 50 % of peak is excellent on many H100 nodes and 60 % would have to be measured first."""
+@pytest.mark.parametrize(
+    ("model", "reached"),
+    [
+        ("llama-3.1-70b", 0.508),  # 14.66 s for 4,096 sequences on 2,048 H100 [NVIDIA/dgxc-benchmarking, llama3.1/README_70b.md]
+        ("llama-3.1-405b", 0.521),  # 17.7 s for 1,008 sequences on 2,304 H100 [README_405b.md; counted causally]
+    ],
+)
+def test_large_runs_are_not_planned_above_what_was_reached(model, reached):
+    """Above 50 % of peak is excellent on many H100 nodes, yet NVIDIA's recipes reach it with these models: at most 4 % more is planned.
+
+    60 % would have to be measured first.
+    """
     design = asked({"model.preset": model, "scale.nodes": 256, "preferences.nodes": ["nvidia-dgx-h100"]})
-    assert 0.30 <= design.candidate.choice.step.model_flops_utilization <= 0.50
+    assert 0.30 <= design.candidate.choice.step.model_flops_utilization <= 1.04 * reached
     assert design.finding("software.utilization_optimistic") is None

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalogs import load_catalog
+from catalogs.schema import Node
 from rules.sizing.compute import Arithmetic
 from rules.sizing.hardware import hardware_of
 from rules.sizing.results import ModelShape
@@ -46,6 +47,18 @@ def test_grouped_products_of_experts(experts, rows, columns, inner, share):
     """Share of the BF16 peak that grouped products reach on B200 by tokens per expert [SimuMax configs/system/b200_bf16_ceperm.json]."""
     seconds = arithmetic("nvidia-dgx-b200").product(rows, columns, inner, True, experts)
     assert 2 * experts * rows * columns * inner / seconds / B200_PEAK == pytest.approx(share, rel=0.15)
+
+
+@pytest.mark.parametrize("gpu", [gpu.id for gpu in CATALOG.gpus if {"fp16", "bf16"} <= set(gpu.peak_dense)])
+def test_fp16_trains_as_fast_as_bf16_where_the_peaks_agree(gpu):
+    """Both are multiplied by the same units: datasheets print one figure for the two, but for Gaudi 3."""
+    record = CATALOG.gpus[gpu]
+    server = Node(id="s", name="s", vendor="any", gpu=gpu, gpu_count=8, topology="pcie", scale_up_domain=1, cooling="unknown")
+    shape = ModelShape("layer", "dense", layers=1, hidden_size=8192, attention_heads=64, head_dim=128)
+    rates = Arithmetic(shape, hardware_of(server, record, CATALOG), "bf16", 4096)
+    same = record.peak_dense["fp16"].to("FLOP/s") == record.peak_dense["bf16"].to("FLOP/s")
+    assert (rates.trained_rate("fp16") == pytest.approx(rates.trained_rate("bf16"))) is same
+    assert rates.trained_rate("fp16") <= record.peak_dense["fp16"].to("FLOP/s") / record.devices
 
 
 @pytest.mark.parametrize(

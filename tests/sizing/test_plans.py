@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
 from rules.sizing.hardware import hardware_of
-from rules.sizing.plans import legal_gpu_counts, minimum_gpus, run_time, search, search_plans, step_seconds, usable_gpus
+from rules.sizing.placement import most_domains, placed_domain, spread_evenly
+from rules.sizing.plan_counts import legal_gpu_counts, minimum_gpus, usable_gpus
+from rules.sizing.plan_space import Fixed, enumerate_shardings
+from rules.sizing.plans import run_time, search, search_plans, step_seconds
+from rules.sizing.results import ModelShape, Plan
+from rules.sizing.step import estimate_step
 from rules.sizing.workload import describe_workload
 
 CATALOG = load_catalog()
@@ -61,13 +68,87 @@ def test_405b_on_1024_h100_keeps_tensor_parallelism_in_the_server():
     assert choice.alternatives
 
 
-def test_deepseek_v3_on_gb200_spreads_experts_inside_the_rack():
-    choice = choose(
-        GB200, 576, model={"preset": "deepseek-v3"}, training={"precision": "mxfp8", "global_batch": 4608, "sequence_length": 4096}
-    )
+DEEPSEEK = {"model": {"preset": "deepseek-v3"}, "training": {"precision": "mxfp8", "global_batch": 4608, "sequence_length": 4096}}
+
+
+@pytest.mark.parametrize("gpus", [256, 512])
+def test_deepseek_v3_on_gb200_spreads_experts_inside_the_rack(gpus):
+    """256 GB200 with experts 64 ways are four racks with 64 GPUs of 72 each [Megatron Bridge performance summary]."""
+    choice = choose(GB200, gpus, **DEEPSEEK)
     assert choice is not None
-    assert 8 < choice.plan.expert <= 72
+    assert choice.plan.expert == 64
     assert choice.memory.verdict == "fits"
+    assert placed_domain(choice.plan, 72) == 64
+    assert "64 of the 72 GPUs of each scale-up domain train, so that groups stay inside" in choice.step.notes
+
+
+def test_experts_64_ways_straddle_full_racks():
+    """Eight racks of 72 hold one whole group of 64 each, nine are needed: seven of nine groups lie in two racks."""
+    _, workload = ask(**DEEPSEEK)
+    inside, across = (
+        estimate_step(replace(workload, global_batch=8 * data), Plan(expert=64, data=data, zero_stage=1), hardware(GB200))
+        for data in (512, 576)
+    )
+    assert across.units_per_second / 576 < 0.8 * inside.units_per_second / 512
+    assert across.terms["expert_parallel"].magnitude > 4 * inside.terms["expert_parallel"].magnitude
+    assert across.inter_node_bytes_per_gpu.magnitude > 10 * inside.inter_node_bytes_per_gpu.magnitude
+    assert "groups of 64 do not divide a domain of 72 GPUs: those that lie in two set the pace" in across.notes
+
+
+@pytest.mark.parametrize("per_domain", [64, 72])
+def test_a_plan_remembers_how_many_gpus_of_a_rack_it_uses(per_domain):
+    """Nine racks with 64 used GPUs and eight full ones have 576 each; only in the former do 64 experts' ranks share a rack."""
+    answers, workload = ask(**DEEPSEEK)
+    choice = search_plans(workload, replace(hardware(GB200), per_domain=per_domain), 576, answers)
+    assert choice is not None
+    assert (choice.plan.expert == 64) is (per_domain == 64)
+    again = estimate_step(workload, choice.plan, hardware(GB200))
+    assert again.expected.magnitude == pytest.approx(choice.step.expected.magnitude)
+
+
+@pytest.mark.parametrize(
+    ("gpus", "domain", "used"), [(512, 72, 64), (256, 72, 64), (576, 72, 72), (96, 72, 48), (48, 72, 48), (1024, 72, 64), (100, 8, 8)]
+)
+def test_jobs_are_spread_evenly_over_the_fewest_racks_that_can(gpus, domain, used):
+    assert spread_evenly(gpus, domain) == used
+
+
+@pytest.mark.parametrize(
+    ("plan", "domain", "domains"),
+    [
+        (Plan(tensor=8, data=8), 8, 1),
+        (Plan(tensor=16, data=4), 8, 2),
+        (Plan(expert=64, data=576), 72, 2),
+        (Plan(expert=64, data=512), 72, 1),
+        (Plan(expert=128, data=512), 72, 2),
+        (Plan(expert=8, data=576), 72, 1),
+        (Plan(tensor=3, data=8), 8, 2),
+    ],
+)
+def test_domains_of_a_group(plan, domain, domains):
+    """Counted by hand: 64 ranks in a full rack of 72 can start in one and end in the next; 64 of each rack hold them whole."""
+    assert most_domains(plan, domain) == domains
+
+
+@pytest.mark.parametrize(("experts", "largest"), [(256, 8), (160, 8), (72, 72), (144, 72), (60, 12), (128, 8)])
+def test_expert_sizes_fill_racks_of_72(experts, largest):
+    """The widest of 8, 9, 12, 18, 24, 36 and 72 that divides the experts is among the sizes that are searched."""
+    shape = ModelShape("m", "moe", layers=8, hidden_size=2048, attention_heads=16, experts=experts, experts_per_token=2)
+    space = enumerate_shardings(shape, hardware(GB200), 576, 576, 4096, Fixed(tensor=1, pipeline=1), exhaustive=False)
+    assert largest in {sharding.expert for sharding in space.shardings}
+
+
+def test_tensorflow_trains_data_parallel_only():
+    """Its strategies copy the whole model to every GPU [tensorflow.org/guide/distributed_training]."""
+    software = {"framework": "tensorflow"}
+    small = choose(H100, 16, model={"preset": "gpt2-xl"}, software=software)
+    assert small is not None
+    assert (small.plan.tensor, small.plan.pipeline, small.plan.context, small.plan.zero_stage) == (1, 1, 1, 0)
+    assert any("TensorFlow" in note for note in small.step.notes)
+    assert choose(H100, 128, model={"preset": "llama-3.1-70b"}, software=software) is None
+    asked = choose(H100, 128, model={"preset": "llama-3.1-70b"}, software=software, parallelism={"tensor": 8, "pipeline": 4})
+    assert asked is not None
+    assert (asked.plan.tensor, asked.plan.pipeline) == (8, 4)
 
 
 def test_8b_on_one_server_needs_neither_pipeline_nor_much_tensor_parallelism():

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rules.sizing.fabric.counts import two_tier_nodes
 from rules.sizing.fabric.inputs import FabricInput
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
+from rules.sizing.placement import most_domains
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -103,11 +104,10 @@ def domains_spanned(candidate: Candidate) -> int:
     """Return over how many scale-up domains the plan's tensor, expert or context groups reach; 1 where all stay inside."""
     if candidate.choice is None:
         return 1
-    plan, domain = candidate.choice.plan, max(1, candidate.node.scale_up_domain)
+    domain = max(1, candidate.node.scale_up_domain)
     if domain == 1:  # without fast links the GPUs of one server share its host
         domain = max(1, candidate.node.gpu_count // candidate.node.trays)
-    largest = max(plan.tensor * plan.context, plan.expert * plan.expert_tensor)
-    return -(-largest // domain)
+    return most_domains(candidate.choice.plan, domain * candidate.gpu.devices)
 
 
 def _count(candidate: Candidate, context: Context, adapters: Adapters, technology: str) -> Counted | None:
