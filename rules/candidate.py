@@ -68,8 +68,8 @@ class Candidate:
 
     @property
     def rejections(self) -> list[Finding]:
-        """Return the hard rejections, in firing order."""
-        return [found for found in self.findings if found.kind is Kind.REJECT and found.strength is Strength.HARD]
+        """Return the rejections that stand, in firing order: physics, limits and strong evidence, but not mere advice."""
+        return [found for found in self.findings if found.kind is Kind.REJECT and found.strength is not Strength.ADVICE]
 
 
 class StageModule(Protocol):
