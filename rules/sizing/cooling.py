@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import QuantityError, magnitude
@@ -11,7 +12,8 @@ from rules.sizing.lookup import fact_value, threshold_number
 
 if TYPE_CHECKING:
     from catalogs import Catalog
-    from catalogs.schema import Cooling, Node
+    from catalogs.loading import Shelf
+    from catalogs.schema import Cooling, Fact, Node
 
 BTU_PER_HOUR_PER_KW = 3412.14
 """BTU per hour in a kilowatt (unit definition)."""
@@ -165,8 +167,13 @@ def liquid_share(node: Node, kind: str, catalog: Catalog) -> tuple[float, float]
 
 def coolant_rating_words(catalog: Catalog) -> str:
     """Return what coolant units are rated for, as the Open Compute Project's convention says it (catalog fact `cdu-rating`)."""
+    return _rating_words(catalog.facts)
+
+
+@lru_cache(maxsize=8)
+def _rating_words(facts: Shelf[Fact]) -> str:
     approach, low, high, mesh, pressure = (
-        fact_value(catalog.facts, COOLANT_RATING, name).value
+        fact_value(facts, COOLANT_RATING, name).value
         for name in ("approach", "supply_low", "supply_high", "filter_micrometres", "facility_pressure")
     )
     degrees = f"{magnitude(str(low), 'degC'):g} to {magnitude(str(high), 'degC'):g} °C"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from catalogs import Catalog
+    from catalogs.loading import Shelf
     from catalogs.schema import Fact
 
 _COUNTRY_SPELLINGS = {
@@ -27,9 +28,12 @@ def regional_fact(catalog: Catalog, topic: str, region: str) -> Fact | None:
     """
     plain = region.strip().lower()
     wanted = _COUNTRY_SPELLINGS.get(plain, plain)
-    if not wanted:
-        return None
-    found = [fact for fact in catalog.facts if fact.topic == topic and wanted in _region_names(fact.applies_to)]
+    return _newest(catalog.facts, topic, wanted) if wanted else None
+
+
+@lru_cache(maxsize=128)
+def _newest(facts: Shelf[Fact], topic: str, region: str) -> Fact | None:
+    found = [fact for fact in facts if fact.topic == topic and region in _region_names(fact.applies_to)]
     return max(found, key=_date, default=None)
 
 
