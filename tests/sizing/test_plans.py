@@ -8,6 +8,8 @@ import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
+from rules.candidate import Context
+from rules.proposals import propose
 from rules.sizing.hardware import hardware_of
 from rules.sizing.placement import most_domains, placed_domain, spread_evenly
 from rules.sizing.plan_counts import legal_gpu_counts, minimum_gpus, usable_gpus
@@ -104,6 +106,17 @@ def test_a_plan_remembers_how_many_gpus_of_a_rack_it_uses(per_domain):
     assert (choice.plan.expert == 64) is (per_domain == 64)
     again = estimate_step(workload, choice.plan, hardware(GB200))
     assert again.expected.magnitude == pytest.approx(choice.step.expected.magnitude)
+
+
+def test_nine_racks_train_with_64_gpus_each():
+    """A design of 648 GPUs may leave eight of each rack idle, as published runs do, where experts 64 ways then share a rack."""
+    given = {**DEEPSEEK, "scale": {"gpus": 648}, "preferences": {"nodes": [GB200]}, "facility": {"cooling": ["liquid"]}}
+    answers, workload = ask(**given)
+    (candidate,) = propose(Context(answers, CATALOG, workload)).candidates
+    assert candidate.choice is not None
+    plan = candidate.choice.plan
+    assert (candidate.units, candidate.gpus) == (9, 648)
+    assert (plan.gpus, plan.per_domain, plan.expert) == (576, 64, 64)
 
 
 @pytest.mark.parametrize(
