@@ -16,7 +16,7 @@ from tests.wizard.calls import ROOT, call, run
 from wizard import __version__
 from wizard.cli import COMMANDS
 
-LATER = ("plain", "explain", "fix", "diff", "audit", "quote", "validate", "export", "report", "serve")
+LATER = ("plain", "fix", "diff", "audit", "quote", "export", "report", "serve")
 """Commands of the plan that no one has asked for yet."""
 
 
