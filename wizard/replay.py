@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from catalogs import Catalog
+    from rules.design import Design
 
 _KEYED = {
     "bom": ("category", "item"),
@@ -54,14 +55,21 @@ def replay(path: Path | str, catalog: Catalog) -> Replay:
     loaded = load(path)
     if loaded.document is None:
         raise FileError(path, "holds answers but no design yet; make one with 'cluster-wizard design FILE -o OUT.toml'")
-    meta = meta_of(str(loaded.meta.get("name", "design")), catalog, loaded.meta)
     try:
-        text = design_text(advise(loaded.answers, catalog), meta)
+        design = advise(loaded.answers, catalog)
     except AnswerError as error:
         raise FileError(path, f"{error}; the design can no longer be derived") from None
+    return compared(loaded.document, design, catalog, path)
+
+
+def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path: Path | str) -> Replay:
+    """Compare a saved design's `document` with the design that follows from its answers now."""
+    saved = document.get("meta", {})
+    meta = meta_of(str(saved.get("name", "design")), catalog, saved)
+    text = design_text(design, meta)
     now = parse_toml(text.encode(), path)
-    changes = [change for table in _COMPARED for change in _compare(table, loaded.document.get(table), now.get(table))]
-    return Replay(str(path), tuple(changes), tuple(_causes(loaded.meta, meta)) if changes else (), text)
+    changes = [change for table in _COMPARED for change in _compare(table, document.get(table), now.get(table))]
+    return Replay(str(path), tuple(changes), tuple(_causes(saved, meta)) if changes else (), text)
 
 
 def _causes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

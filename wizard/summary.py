@@ -7,17 +7,20 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rules.design import Design, Figures
 
+AT_LEAST = "≥"
+"""What stands before a total that leaves out parts without a known price."""
+
 
 def headline(design: Design) -> list[str]:
     """Return the design in two or three lines."""
     if not design.chosen or design.figures is None:
         return ["no design: nothing that the answers allow can be sized"]
     head = ("" if design.fits else "nearest, with conflicts: ") + design.name
-    return [head, f"  {design.plan}", "  " + " · ".join(figure_texts(design.figures))]
+    return [head, f"  {design.plan}", "  " + " · ".join(figure_texts(design.figures, is_open=purchase_is_open(design)))]
 
 
-def figure_texts(figures: Figures) -> list[str]:
-    """Return the known key figures as short texts; an unknown price is said."""
+def figure_texts(figures: Figures, *, is_open: bool = False) -> list[str]:
+    """Return the known key figures as short texts; an unknown price is said, and one that leaves parts out is a lower bound."""
     rows = []
     if figures.memory_gib and figures.memory_capacity_gib:
         rows.append(f"{figures.memory_gib:.1f} of {figures.memory_capacity_gib:.1f} GiB")
@@ -31,8 +34,25 @@ def figure_texts(figures: Figures) -> list[str]:
         rows.append(short_power(figures.total_power_kw))
     if figures.racks:
         rows.append(f"{figures.racks:,} rack" + ("s" if figures.racks > 1 else ""))
-    rows.append(short_money(figures.purchase_usd) if figures.purchase_usd is not None else "price unknown")
+    rows.append(purchase_text(figures, is_open=is_open))
     return rows
+
+
+def purchase_is_open(design: Design) -> bool:
+    """Return whether the purchase leaves out parts whose price nobody has named, so that it is a lower bound."""
+    return bool((design.figures is not None and design.figures.purchase_open) or design.sections.get("cost", {}).get("missing"))
+
+
+def purchase_text(figures: Figures, *, is_open: bool = False, at_least: str = AT_LEAST) -> str:
+    """Return the purchase: "412M USD"; with `at_least` before it where parts without a price are left out of it."""
+    if figures.purchase_usd is None:
+        return "price unknown"
+    return bounded(short_money(figures.purchase_usd), is_open=is_open or figures.purchase_open, at_least=at_least)
+
+
+def bounded(shown: str, *, is_open: bool, at_least: str = AT_LEAST) -> str:
+    """Return an amount as it is shown, marked where it is only a lower bound."""
+    return f"{at_least} {shown}" if is_open else shown
 
 
 def short_time(seconds: float) -> str:

@@ -56,9 +56,9 @@ def test_a_killed_wizard_resumes_with_its_answers(tmp_path):
     with terminal(tmp_path) as shown:
         shown.wait("Resume unfinished work")
         shown.send("Enter")
+        shown.wait("step 3 of 5", "Finish within", "54 days")
+        shown.send("PPage", "PPage")
         shown.wait("step 1 of 5", "● pretraining")
-        shown.send("NPage", "NPage")
-        shown.wait("Finish within", "54 days")
 
 
 def _reviewed(text: str) -> dict[str, str]:

@@ -283,7 +283,9 @@ async def test_wide_terminals_show_the_design_beside_the_questions_and_narrow_on
 
 
 async def test_a_tiny_terminal_gets_a_message_and_everything_back_when_it_grows():
-    async with interview(TINY) as (app, pilot):
+    async with interview() as (app, pilot):
+        await pilot.resize_terminal(*TINY)
+        await rest(app, pilot)
         text = screen_text(app)
         assert "The terminal is too small" in text
         assert "What kind of work" not in text

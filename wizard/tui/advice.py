@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from catalogs import Catalog
     from rules.answers import Answers
     from rules.design import Design
+    from rules.explanation.ground import Ground
+    from wizard.replay import Change
 
     Advise = Callable[[Answers, Catalog], Design]
 
 
 @dataclass(frozen=True)
 class Advice:
-    """What came of one evaluation: a design, or what went wrong; `generation` tells which answers it belongs to."""
+    """What came of one evaluation: a design, or what went wrong; `generation` tells which answers it belongs to.
+
+    Where the answers are those of a saved design, it was `replayed`: `changes` are its conclusions that differ, `causes` why.
+    """
 
     generation: int
     answers: Answers
     design: Design | None = None
     error: str = ""
+    replayed: bool = False
+    changes: tuple[Change, ...] = ()
+    causes: tuple[str, ...] = ()
 
 
 class Adviser:
@@ -33,7 +41,9 @@ class Adviser:
         self._folders, self._advise = tuple(catalog_folders), advise
         self._lock = threading.Lock()
         self._catalog: Catalog | None = None
+        self._ground: Ground | None = None
         self.catalog_error = ""
+        self.can_explain = advise is None
 
     @property
     def catalog(self) -> Catalog | None:
@@ -45,16 +55,41 @@ class Adviser:
         with self._lock:
             self._load()
 
-    def advise(self, generation: int, answers: Answers) -> Advice:
-        """Return the advice for `answers`; whatever the engine raises becomes the advice's error."""
+    def advise(self, generation: int, answers: Answers, opened: Mapping[str, Any] | None = None) -> Advice:
+        """Return the advice for `answers`, compared with the design `opened`; whatever the engine raises becomes the advice's error."""
         with self._lock:
             catalog = self._load()
             if catalog is None or self._advise is None:
                 return Advice(generation, answers, error=self.catalog_error)
             try:
-                return Advice(generation, answers, self._advise(answers, catalog))
+                design = self._advise(answers, catalog)
+                if opened is None:
+                    return Advice(generation, answers, design)
+                from wizard.replay import compared
+
+                found = compared(opened, design, catalog, "the design")
+                return Advice(generation, answers, design, "", True, found.changes, found.causes)
             except Exception as error:  # the wizard must outlive any rule; the person sees what failed
                 return Advice(generation, answers, error=_told(error))
+
+    def explain(self, answers: Answers, what: str, width: int) -> list[str]:
+        """Return how `what` was concluded from `answers`, in lines of at most `width`; empty where there is nothing more to say."""
+        from rules.advisor import consider
+        from rules.explain import NothingToExplainError, explain, ground_of
+        from rules.explanation.text import lines_of
+
+        with self._lock:
+            catalog = self._load()
+            if catalog is None:
+                return []
+            try:
+                if self._ground is None or self._ground.context.answers != answers:
+                    self._ground = ground_of(consider(answers, catalog))
+                return lines_of(explain(self._ground, what), width)
+            except NothingToExplainError:
+                return []
+            except Exception as error:  # an explanation that fails must not end the wizard
+                return [f"this cannot be explained: {_told(error)}"]
 
     def _load(self) -> Catalog | None:
         if self._catalog is not None and self._advise is not None:

@@ -6,7 +6,9 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from textual import events
 from textual import work as in_worker
+from textual.content import Content
 
 from wizard.files import FileError
 from wizard.interview import load_interview
@@ -16,7 +18,7 @@ from wizard.tui.advice import Adviser
 from wizard.tui.engine_app import EngineApp
 from wizard.tui.help import behind_text, help_text
 from wizard.tui.palette import WizardCommands
-from wizard.tui.screens.base import WizardScreen
+from wizard.tui.screens.base import SIZES_ACROSS, SIZES_DOWN, SMALLEST_HEIGHT, SMALLEST_WIDTH, WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
 from wizard.tui.screens.interview import InterviewScreen
 from wizard.tui.screens.lists import DesignScreen, ReviewScreen
@@ -29,9 +31,10 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
+    from rules.answers import Answers
     from rules.design import Design
     from wizard.tui.advice import Advise
-    from wizard.tui.pages import Row
+    from wizard.tui.row import Row
 
 SWITCH_S = 0.001
 """How long the engine's thread may keep the interpreter while a key waits: a fifth of Python's own setting, for a quicker echo."""
@@ -43,6 +46,8 @@ class WizardApp(EngineApp):
     TITLE = "cluster-wizard"
     CSS_PATH = "wizard.tcss"
     COMMANDS = {WizardCommands}
+    HORIZONTAL_BREAKPOINTS = SIZES_ACROSS
+    VERTICAL_BREAKPOINTS = SIZES_DOWN
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("everywhere")]
 
     def __init__(self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
@@ -71,6 +76,14 @@ class WizardApp(EngineApp):
         await self.start_work(work)
         if resumes and work.path is not None:
             self.notify(f"Resumed the unsaved answers of {work.path.name}; undo goes back to what the file says.", timeout=6)
+
+    async def on_event(self, event: events.Event) -> None:
+        """Where the terminal is too small to show anything, no key and no click acts, save the one that quits."""
+        acts = isinstance(event, (events.Key, events.Paste, events.MouseEvent)) and not event.is_forwarded
+        quits = isinstance(event, events.Key) and event.key == "ctrl+q"
+        if acts and not quits and (self.size.width < SMALLEST_WIDTH or self.size.height < SMALLEST_HEIGHT):
+            return
+        await super().on_event(event)
 
     # --- from screen to screen
 
@@ -240,18 +253,30 @@ class WizardApp(EngineApp):
         question = row.question if row is not None else None
         title = question.label.strip() if question is not None else "Help"
         scope = screen.SCOPE if isinstance(screen, WizardScreen) else "everywhere"
-        self.push_screen(TextDialog(title, help_text(question, self.work.answers, scope, warm=self.adviser.catalog is not None)))
+        self.push_screen(TextDialog(title, help_text(question, self.work, scope, warm=self.adviser.catalog is not None)))
 
     def show_behind(self, row: Row) -> None:
         """Show what stands behind a line of the design; remedies can be applied."""
         choices = [(f"fix:{number}", f"Change: {remedy.text}") for number, remedy in enumerate(row.remedies)]
         text = behind_text(row, self.adviser.catalog)
+        explained = bool(row.subject) and self.adviser.can_explain and self.work.design is not None
+        dialog = TextDialog(row.title, text + Content("\n\nHow it was concluded: being derived …") if explained else text, choices)
 
         async def chosen(choice: str | None) -> None:
             if choice:
                 await self.apply_remedy(row, int(choice.partition(":")[2]))
 
-        self.push_screen(TextDialog(row.title, text, choices), chosen)
+        self.push_screen(dialog, chosen)
+        if explained and self.work.design is not None:
+            self._explain_in(dialog, text, self.work.design.answers, row.subject)
+
+    @in_worker(thread=True, group="explain", exclusive=True, exit_on_error=False)
+    def _explain_in(self, dialog: TextDialog, text: Content, answers: Answers, subject: str) -> None:
+        """Derive how something was concluded, down to answers, formulas and sources, and show it below `text` in the dialog."""
+        lines = self.adviser.explain(answers, subject, dialog.text_width)
+        if lines:
+            text = Content("\n").join([text, Content(""), Content.styled("How it was concluded", "bold"), *map(Content, lines)])
+        self.call_from_thread(dialog.show_text, text)
 
     async def apply_remedy(self, row: Row, number: int) -> None:
         """Set the answer that a remedy names; where the person must choose the value, show the question."""

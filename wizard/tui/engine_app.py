@@ -43,13 +43,27 @@ class EngineApp(App[int]):
         self.work = Work()
         self._timer: Timer | None = None
         self._late: Timer | None = None
+        self._keeping: Timer | None = None
         self._solving = False
 
     def change(self, session: Session) -> None:
         """Take over a session that a screen made; the engine follows."""
+        drafts = self.work.session.drafts
         if self.work.change(session):
             self.follow()
+        elif drafts != session.drafts:
+            self.keep()
         self.show_work()
+
+    def keep(self) -> None:
+        """Write the autosave once the person pauses, for what changes no answer: where one is, and text that is not valid yet."""
+        if self._keeping is not None:
+            self._keeping.stop()
+        self._keeping = self.set_timer(DEBOUNCE_S, self._keep)
+
+    @in_worker(thread=True, group="keep", exit_on_error=False)
+    def _keep(self) -> None:
+        self.work.autosave()
 
     def follow(self) -> None:
         """Run the engine once the person pauses."""
@@ -69,7 +83,8 @@ class EngineApp(App[int]):
         """Autosave and advise, off the screen's thread."""
         generation, answers = work.generation, work.answers
         work.autosave()
-        self.post_message(Settled(work, self.adviser.advise(generation, answers)))
+        opened = work.opened if answers == work.session.saved else None
+        self.post_message(Settled(work, self.adviser.advise(generation, answers, opened)))
 
     def on_settled(self, event: Settled) -> None:
         """Show new advice; advice that newer answers have overtaken is dropped, and the engine runs again."""
@@ -81,6 +96,17 @@ class EngineApp(App[int]):
         else:
             self.work.settle(event.advice)
             self.show_work()
+            if event.advice.changes:
+                self.tell_changes()
+
+    def tell_changes(self) -> None:
+        """Say that a saved design comes out otherwise now, and why."""
+        path = self.work.path
+        self.notify(
+            f"Derived again: {self.work.changed_text}, because {'; '.join(self.work.causes)}. "
+            f"F4 lists them; so does 'cluster-wizard replay {path.name if path else ''}'.",
+            timeout=10,
+        )
 
     def show_late(self) -> None:
         """Say that the design is still being worked out."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.findings import Kind, Stage
-from wizard.summary import short_money, short_power, short_time
+from wizard.summary import bounded, purchase_is_open, purchase_text, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 from wizard.tui.glyphs import sign
 
@@ -106,7 +106,8 @@ def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
     if figures.purchase_usd is None:
         rows["price"] = ("price unknown", "")
     else:
-        rows["price"] = _limited(short_money(figures.purchase_usd), figures.purchase_usd, budget, short_money(budget) if budget else "")
+        shown = purchase_text(figures, is_open=purchase_is_open(design), at_least=sign("at_least"))
+        rows["price"] = _limited(shown, figures.purchase_usd, budget, short_money(budget) if budget else "")
     return rows
 
 
@@ -166,16 +167,17 @@ def _shortened(text: Content, width: int) -> list[Content]:
 
 def money_and_time(design: Design, figures: Figures) -> list[str]:
     """Return price with its range, time, power and racks, in two lines."""
-    money = "price unknown"
-    if figures.purchase_usd is not None:
-        money = short_money(figures.purchase_usd)
-        if figures.purchase_low_usd and figures.purchase_high_usd:
-            money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
+    is_open, at_least = purchase_is_open(design), sign("at_least")
+    money = purchase_text(figures, is_open=is_open, at_least=at_least)
+    if figures.purchase_usd is not None and figures.purchase_low_usd and figures.purchase_high_usd:
+        money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
     joint = f" {sign('separator')} "
     first = [money] + ([days_text(figures.days)] if figures.days is not None else [])
     second = [f"{short_power(figures.total_power_kw)} in all"] if figures.total_power_kw is not None else []
     second += [f"{figures.racks:,} rack{'s' if figures.racks > 1 else ''}"] if figures.racks else []
-    second += [f"{short_money(figures.ownership_usd)} over {design.answers.text('budget.years')}"] if figures.ownership_usd else []
+    if figures.ownership_usd:
+        owned = bounded(short_money(figures.ownership_usd), is_open=is_open, at_least=at_least)
+        second.append(f"{owned} over {design.answers.text('budget.years')}")
     return [joint.join(part) for part in (first, second) if part]
 
 
@@ -190,10 +192,16 @@ def changes(previous: Design | None, design: Design) -> str:
     pairs = [
         (_named(previous.name), _named(design.name)),
         (_shown(previous.figures.days, days_text), _shown(design.figures.days, days_text)),
-        (_shown(previous.figures.purchase_usd, short_money), _shown(design.figures.purchase_usd, short_money)),
+        (_price(previous, previous.figures), _price(design, design.figures)),
         (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
     ]
     return ", ".join(f"{old} → {new}" for old, new in pairs if old != new)
+
+
+def _price(design: Design, figures: Figures) -> str:
+    if figures.purchase_usd is None:
+        return "unknown"
+    return purchase_text(figures, is_open=purchase_is_open(design), at_least=sign("at_least"))
 
 
 def _named(name: str) -> str:
@@ -261,19 +269,3 @@ def _stage_line(number: int, stage: Stage, found: list[Finding]) -> Content:
     ]
     text = "; ".join(decided) or ("nothing stands against it" if found else "")
     return Content.assemble(head, (sign("holds") if found else " ", "$text-success"), f" {text}")
-
-
-def section_rows(section: Mapping[str, object]) -> list[tuple[str, str]]:
-    """Return a design section as name and text, inner tables and lists flattened."""
-    rows: list[tuple[str, str]] = []
-    for name, value in section.items():
-        label = name.replace("_", " ")
-        if isinstance(value, dict):
-            rows += [(f"{label}: {inner}", text) for inner, text in section_rows(value)]
-        elif isinstance(value, (list, tuple)):
-            for number, each in enumerate(value):
-                text = ", ".join(f"{key} {inner}" for key, inner in each.items()) if isinstance(each, dict) else str(each)
-                rows.append((label if number == 0 else "", text))
-        else:
-            rows.append((label, f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else str(value)))
-    return rows

@@ -6,8 +6,11 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.interview import load_interview
 from wizard.tui.actions import actions_of
-from wizard.tui.shown import choice_label
+from wizard.tui.glyphs import sign
+from wizard.tui.shown import answered, assumed_text, assumption_of, choice_label
+from wizard.tui.widgets.step_bar import step_state
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -15,15 +18,15 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from catalogs.schema import Threshold
     from rules.answer_fields import AnswerField
-    from rules.answers import Answers
     from rules.guidance.declare import Rule
     from wizard.interview import Question
-    from wizard.tui.pages import Row
+    from wizard.tui.row import Row
+    from wizard.tui.work import Work
 
 
-def help_text(question: Question | None, answers: Answers, scope: str, *, warm: bool) -> Content:
-    """Return help on a question where one is focused, and the keys of the screen. `warm` says that the rules are loaded."""
-    lines = [*(_question(question, answers, warm=warm) if question is not None else ()), Content.styled("Keys", "bold")]
+def help_text(question: Question | None, work: Work, scope: str, *, warm: bool) -> Content:
+    """Return help on a question where one is focused, how far the steps are, and the keys. `warm` says that the rules are loaded."""
+    lines = [*(_question(question, work, warm=warm) if question is not None else ()), *_steps(work), Content.styled("Keys", "bold")]
     lines += [
         Content.assemble((f"  {action.all_keys:<18}", "$text-accent"), f"{action.title}. ", (action.text, "$foreground-muted"))
         for action in actions_of(scope)
@@ -32,17 +35,29 @@ def help_text(question: Question | None, answers: Answers, scope: str, *, warm: 
     return Content("\n").join(lines)
 
 
-def _question(question: Question, answers: Answers, *, warm: bool) -> Iterable[Content]:
-    declared = question.field
+def _steps(work: Work) -> Iterable[Content]:
+    """Say how much of each step is answered; every question may stay open."""
+    yield Content.styled("Steps", "bold")
+    interview = load_interview()
+    for step in interview.steps:
+        state = step_state(interview, work.session, step, work.step, work.visited)
+        yield Content.assemble(f"  {sign(state)} {step.title:<18}", (answered(interview, work.session, step.id), "$foreground-muted"))
+    signs = f"  {sign('done')} seen or answered  {sign('here')} here  {sign('open')} not seen yet  {sign('wrong')} something is not valid"
+    yield Content.styled(signs, "$foreground-muted")
+    yield Content("")
+
+
+def _question(question: Question, work: Work, *, warm: bool) -> Iterable[Content]:
+    declared, stand_in = question.field, assumed_text(question.key, work.design)
     yield Content.styled(question.ask, "bold")
     yield Content("")
     yield _line("Why it is asked", question.why)
     yield _line("Typical", question.typical)
     yield _line("Where to find it", question.find)
     yield _line("What can be given", allowed(declared))
-    if declared.assumed is not None:
-        stand_in = answers.text(question.key) if not answers.given(question.key) else ", ".join(_tuple(declared.assumed))
-        yield _line("If unknown", f"{choice_label(stand_in)} is assumed: {declared.reason}")
+    if stand_in:
+        found = assumption_of(question.key, work.design)
+        yield _line("If unknown", f"{stand_in} is assumed: {found.because if found is not None else declared.reason}")
     else:
         yield _line("If unknown", "leave it empty, or type ?; the design says what it does without it")
     readers = rules_that_change(question.key) if warm else []
@@ -50,10 +65,6 @@ def _question(question: Question, answers: Answers, *, warm: bool) -> Iterable[C
         yield _line("May ask to change it", ", ".join(readers))
     yield _line("Name in files", question.key)
     yield Content("")
-
-
-def _tuple(value: object) -> tuple[str, ...]:
-    return tuple(str(each) for each in value) if isinstance(value, tuple) else (str(value),)
 
 
 def _line(label: str, text: str) -> Content:

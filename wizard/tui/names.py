@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
     from wizard.tui.advice import Adviser
 
 MOST_MATCHES = 6
+LIKE = 0.6
+"""How alike two words must be (0 to 1, as difflib counts) for one to be offered in place of the other."""
+_PIECE = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)*")
 _PICKED = ("model.preset", "preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu")
 _SHELVES = {"model.preset": "models", "preferences.gpus": "gpus", "own_server.gpu": "gpus", "preferences.nodes": "nodes"}
 _KINDS = {"vision": ("vision_transformer", "cnn", "multimodal"), "recommendation": ("recommendation",)}
@@ -39,16 +43,37 @@ class Names:
     def __init__(self, adviser: Adviser) -> None:
         self._adviser = adviser
         self._lists: dict[str, tuple[Name, ...]] = {}
+        self._nearest: tuple[tuple[str, str], list[Name]] | None = None
+
+    @property
+    def ready(self) -> bool:
+        """Return whether the catalog is loaded."""
+        return self._adviser.catalog is not None
 
     def matches(self, key: str, text: str, answers: Answers) -> list[Name]:
-        """Return the names that hold every word of `text`, those that begin with it first, at most MOST_MATCHES."""
+        """Return the names that hold every word of `text` in any order, in id, name or aliases; the likeliest first.
+
+        Words may be typed without what joins them: "llama70b" and "h200 sxm" find as "llama-70b" and "h200-sxm" do.
+        """
         names = self._of(key)
         if key == "model.preset":
             names = self._fitting(names, answers)
         words = text.lower().split()
         found = [each for each in names if all(word in each.words for word in words)]
+        pieces = _PIECE.findall(text.lower())
+        if not found and pieces:
+            found = [each for each in names if all(piece in each.words for piece in pieces)]
         start = text.strip().lower()
-        return sorted(found, key=lambda each: (not each.id.startswith(start), -int(start in each.id.split("-"))))[:MOST_MATCHES]
+        return sorted(found, key=lambda each: (not each.id.startswith(start), -_whole_words(each, words or pieces)))
+
+    def nearest(self, key: str, text: str) -> list[Name]:
+        """Return the names whose words are most like the typed ones, for when none holds them all; at most MOST_MATCHES."""
+        if self._nearest is None or self._nearest[0] != (key, text):
+            pieces = _PIECE.findall(text.lower())
+            rated = [(_likeness(pieces, each), each) for each in self._of(key)] if pieces else []
+            rated = sorted((row for row in rated if row[0] >= LIKE), key=lambda row: -row[0])
+            self._nearest = (key, text), [each for _, each in rated[:MOST_MATCHES]]
+        return self._nearest[1]
 
     def problem(self, key: str, text: str) -> str:
         """Return what is wrong with the typed name or names, "" where the catalog knows each or is not loaded yet."""
@@ -66,8 +91,8 @@ class Names:
         return name in getattr(catalog, _SHELVES[key])
 
     def _near(self, key: str, name: str) -> str:
-        near = difflib.get_close_matches(name.lower(), [each.id for each in self._of(key)], n=1, cutoff=0.4)
-        return f"; the nearest is {near[0]!r}" if near else ""
+        near = self.nearest(key, name)
+        return f"; the nearest is {near[0].id!r}" if near else ""
 
     def _fitting(self, names: tuple[Name, ...], answers: Answers) -> tuple[Name, ...]:
         wanted = _KINDS.get(answers.text("workload.kind"))
@@ -79,8 +104,30 @@ class Names:
         if catalog is None or not is_picked(key):
             return ()
         if key not in self._lists:
+            self._nearest = None
             self._lists[key] = tuple(_names(catalog, key))
         return self._lists[key]
+
+
+def _whole_words(name: Name, words: Iterable[str]) -> int:
+    """Return how many of the words stand whole in the name: "70b" is one of "llama-3.1-70b", "0b" is none."""
+    whole = set(re.split(r"[^a-z0-9.]+", name.words))
+    return sum(word in whole for word in words)
+
+
+def _likeness(pieces: list[str], name: Name) -> float:
+    """Return how well the name's words answer the typed ones (0 to 1): the mean over the typed ones of the likest word's likeness."""
+    words = _PIECE.findall(name.words)
+    rates = [max((_alike(piece, word) for word in words), default=0.0) for piece in pieces]
+    whole = difflib.SequenceMatcher(None, "".join(pieces), "".join(_PIECE.findall(name.id.lower()))).ratio()
+    return (sum(rates) / len(rates) + whole) / 2 if rates else 0.0
+
+
+def _alike(piece: str, word: str) -> float:
+    """Return how alike two words are; numbers are the same or not, for a model of another size is not like it."""
+    if piece[0].isdigit() or word[0].isdigit():
+        return float(piece == word)
+    return difflib.SequenceMatcher(None, piece, word).ratio()
 
 
 def _kind(name: Name) -> str:

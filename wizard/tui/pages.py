@@ -2,52 +2,35 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from rules.findings import Kind, Remedy
+from rules.findings import Kind, Remedy, Stage
 from wizard.interview import load_interview
-from wizard.summary import figure_texts, short_money
-from wizard.tui.figures import STAGE_NAMES, section_rows
+from wizard.summary import figure_texts
+from wizard.tui.figures import STAGE_NAMES
 from wizard.tui.glyphs import sign
+from wizard.tui.meanings import fact_meaning, section_meaning, value_words, words
+from wizard.tui.parts import parts
+from wizard.tui.row import Row, heading
+from wizard.tui.shown import assumed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from rules.design import Design
+    from rules.design import Design, Rejected
     from rules.findings import Finding
-    from rules.sizing.results import BomLine
 
+LABELLED = 50
+"""Column at which the meanings of numbers begin."""
 REJECTED_BY = {
-    "rule": "Rejected by a rule",
-    "search": "No parallel plan fits",
-    "dominated": "Another candidate is better in every respect",
-    "answers": "Left out by your answers",
+    "rule": ("Rejected by a rule", "sized and judged; a limit does not hold"),
+    "search": ("No size or parallel plan found", "the search ended without one that works"),
+    "dominated": ("Judged no further", "a candidate much like it was preferred"),
+    "answers": ("Left out by your answers", "change the answer to consider it"),
 }
-
-
-@dataclass(frozen=True)
-class Row:
-    """A line of a page. `behind` is what Enter shows; a heading has nothing behind it and cannot be chosen."""
-
-    text: Content
-    title: str = ""
-    behind: tuple[Content, ...] = ()
-    remedies: tuple[Remedy, ...] = ()
-    rule: str = ""
-    guidance: tuple[str, ...] = ()
-
-    @property
-    def is_heading(self) -> bool:
-        """Return whether the row only structures the page."""
-        return not self.title
-
-
-def heading(text: str, note: str = "") -> Row:
-    """Return a heading."""
-    return Row(Content.assemble((text, "bold $text-accent"), (f"  {note}" if note else "", "$foreground-muted")))
+"""Headings of the rejected by kind, with what the kind means."""
 
 
 def finding_row(found: Finding) -> Row:
@@ -64,7 +47,8 @@ def finding_row(found: Finding) -> Row:
     text = Content.assemble(
         (f" {sign(mark)} ", style), (f"{label}: ", "bold"), value, ("  " + " ".join(found.guidance), "$foreground-muted")
     )
-    return Row(text, f"{label}: {value}" if found.value else label, tuple(_behind(found)), found.remedies, found.rule, found.guidance)
+    title = f"{label}: {value}" if found.value else label
+    return Row(text, title, tuple(_behind(found)), found.remedies, found.rule, found.guidance, found.rule)
 
 
 def decision_label(decision: str) -> str:
@@ -78,8 +62,7 @@ def _behind(found: Finding) -> Iterable[Content]:
     if found.numbers:
         yield Content("")
         yield Content.assemble(("Numbers it rests on", "bold"))
-        for name, value in found.numbers.items():
-            yield Content.assemble((f"  {name.replace('_', ' '):<34} ", "$foreground-muted"), value)
+        yield from _numbers(found.numbers, found.stage)
     if found.ask:
         yield Content("")
         yield Content.assemble((f"Ask the {found.to}: " if found.to else "Check: ", "bold"), found.ask)
@@ -132,19 +115,33 @@ def alternatives(design: Design) -> list[Row]:
 def rejected(design: Design) -> list[Row]:
     """Return the candidates that will not do, by what rejected them."""
     rows: list[Row] = []
-    kind = ""
-    for each in design.rejected:
-        if each.kind != kind:
-            kind = each.kind
-            rows.append(heading(REJECTED_BY.get(kind, kind)))
-        text = Content.assemble(
-            (f" {sign('conflict')} ", "$text-error"), (each.name, "bold"), f"  {each.because}", (f"  {each.rule}", "$foreground-muted")
-        )
-        numbers = [
-            Content.assemble((f"  {name.replace('_', ' '):<34} ", "$foreground-muted"), value) for name, value in each.numbers.items()
-        ]
-        rows.append(Row(text, each.name, (Content(each.because), Content(""), *numbers), rule=each.rule if each.kind == "rule" else ""))
+    for kind in dict.fromkeys([*REJECTED_BY, *(each.kind for each in design.rejected)]):
+        mine = [each for each in design.rejected if each.kind == kind]
+        if mine:
+            title, note = REJECTED_BY.get(kind, (kind, ""))
+            rows += [heading(title, f"{len(mine)}: {note}"), *map(_rejected_row, mine)]
     return rows or [heading("No candidate was rejected")]
+
+
+def _rejected_row(each: Rejected) -> Row:
+    text = Content.assemble((f" {sign('conflict')} ", "$text-error"), (each.name, "bold"), f"  {each.because}")
+    by_rule = each.kind == "rule"
+    behind = [Content(each.because)]
+    if each.numbers:
+        behind += [Content(""), *_numbers(each.numbers, _stage_of(each.rule))]
+    return Row(text, each.name, tuple(behind), rule=each.rule if by_rule else "")
+
+
+def _stage_of(rule: str) -> Stage | None:
+    """Return the stage whose name begins a rule's id, None where none does."""
+    name = rule.partition(".")[0]
+    return next((stage for stage in Stage if stage.value == name), None)
+
+
+def _numbers(found: Mapping[str, str], stage: Stage | None) -> Iterable[Content]:
+    for name, value in found.items():
+        meaning = fact_meaning(stage, name) if stage is not None else words(name)
+        yield Content.assemble((f"  {meaning}: ", "$foreground-muted"), value_words(value))
 
 
 def assumed(design: Design) -> list[Row]:
@@ -154,45 +151,56 @@ def assumed(design: Design) -> list[Row]:
     for each in design.assumptions:
         question = interview.question(each.key)
         label = question.label.strip() if question is not None else decision_label(each.key)
-        value = (f"{each.value}  ", "") if each.value else ("", "")
-        text = Content.assemble(f" {sign('assumed')} ", (f"{label}: ", "bold"), value, (each.because, "$foreground-muted"))
+        value = assumed_text(each.key, design) if question is not None else each.value
+        text = Content.assemble(
+            f" {sign('assumed')} ", (f"{label}: ", "bold"), f"{value}  " if value else "", (each.because, "$foreground-muted")
+        )
         answer = (Remedy(each.key, "", f"answer “{label}”"),) if question is not None else ()
-        rows.append(Row(text, label, (Content.styled(each.value, "bold"), Content(each.because)), answer, each.rule))
+        rows.append(
+            Row(text, label, (Content.styled(value, "bold"), Content(each.because)), answer, each.rule, subject=each.rule or each.key)
+        )
     return rows
 
 
-def parts(design: Design) -> list[Row]:
-    """Return the bill of materials by category, each line with its price or that it is unknown."""
+def numbers(design: Design, width: int = 78) -> list[Row]:
+    """Return every figure of every section with what it means; meanings stand in the line where it stays within `width`."""
     rows: list[Row] = []
-    for category in dict.fromkeys(line.category for line in design.bom):
-        rows.append(heading(category.replace("_", " ").capitalize()))
-        rows += [_part_row(line) for line in design.bom if line.category == category]
-    return rows or [heading("Nothing to buy yet")]
-
-
-def _part_row(line: BomLine) -> Row:
-    price = "price unknown"
-    if line.unit_low is not None:
-        high = line.unit_high if line.unit_high is not None else line.unit_low
-        low_text, high_text = short_money(line.unit_low * line.quantity), short_money(high * line.quantity)
-        price = low_text if low_text == high_text else f"{low_text.removesuffix(' USD')}–{high_text}"
-    text = Content.assemble((f" {line.quantity:>7,} {sign('times')} ", "bold"), line.name, ("   " + price, "$foreground-muted"))
-    facts = section_rows({key: value for key, value in vars(line).items() if value not in (None, "")})
-    return Row(text, line.name, tuple(Content.assemble((f"{name:<14} ", "$foreground-muted"), value) for name, value in facts))
-
-
-def numbers(design: Design) -> list[Row]:
-    """Return every figure of every section."""
-    rows: list[Row] = []
+    products = {line.item: line.name for line in design.bom}
     for name, section in design.sections.items():
-        facts = section_rows(section)
+        facts = list(_figures(name, section))
         if facts:
             rows.append(heading(decision_label(name)))
-            rows += [
-                Row(Content.assemble((f"   {key:<32} ", "$foreground-muted"), value), f"{decision_label(name)}: {key}", (Content(value),))
-                for key, value in facts
-            ]
+            rows += [_number_row(name, *fact, products, width) for fact in facts]
     return rows or [heading("Nothing was sized yet")]
+
+
+def _figures(prefix: str, section: Mapping[str, object], label: str = "") -> Iterable[tuple[str, str, object]]:
+    """Yield key, label and value of a section; inner tables and lists are flattened."""
+    for name, value in section.items():
+        key = f"{prefix}.{name}"
+        if isinstance(value, dict):
+            yield from _figures(key, value, f"{label}{name}: ")
+        elif isinstance(value, (list, tuple)):
+            for number, each in enumerate(value):
+                shown = (
+                    ", ".join(f"{words(str(part))} {value_words(inner)}" for part, inner in each.items())
+                    if isinstance(each, dict)
+                    else each
+                )
+                yield key, f"{label}{name}" if number == 0 else "", shown
+        else:
+            yield key, f"{label}{name}", value
+
+
+def _number_row(section: str, key: str, label: str, value: object, products: Mapping[str, str], width: int) -> Row:
+    label = words(": ".join(products.get(part, part) for part in label.split(": ")))
+    shown, meaning = products.get(str(value)) or value_words(value), section_meaning(key)
+    text = Content.assemble((f"   {label:<30} ", "$foreground-muted"), shown)
+    note = Content.styled(f"{' ' * max(2, LABELLED - text.cell_length)}{meaning}", "$foreground-muted")
+    if meaning and text.cell_length + note.cell_length <= width:
+        text += note
+    behind = (Content(shown), *((Content.styled(meaning, "$foreground-muted"),) if meaning else ()))
+    return Row(text, f"{decision_label(section)}: {label}".removesuffix(": "), behind, subject=key)
 
 
 def questions(design: Design) -> list[Row]:
@@ -206,11 +214,11 @@ def questions(design: Design) -> list[Row]:
             text = Content.assemble(
                 (f" {sign('question')} ", "bold"), each.ask, ("\na good answer: ", "$foreground-muted"), each.good_answer
             )
-            rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule, each.guidance))
+            rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule, each.guidance, each.rule))
     return rows or [heading("No questions yet")]
 
 
-PAGES: Mapping[str, tuple[str, Callable[[Design], list[Row]]]] = {
+PAGES: Mapping[str, tuple[str, Callable[..., list[Row]]]] = {
     "reasons": ("Design", reasons),
     "alternatives": ("Alternatives", alternatives),
     "rejected": ("Rejected", rejected),
@@ -220,3 +228,11 @@ PAGES: Mapping[str, tuple[str, Callable[[Design], list[Row]]]] = {
     "questions": ("Questions", questions),
 }
 """The pages by id: title and the function that makes its rows."""
+SIZED = ("parts", "numbers")
+"""Pages with columns, whose rows depend on the width."""
+
+
+def page_rows(page: str, design: Design, width: int) -> list[Row]:
+    """Return the rows of a page on a list of `width` columns."""
+    make = PAGES[page][1]
+    return make(design, width) if page in SIZED else make(design)

@@ -9,6 +9,7 @@ from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from wizard.interview import load_interview
 from wizard.tui.actions import ACTIONS
+from wizard.tui.shown import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,7 +33,8 @@ class WizardCommands(Provider):
             rows.append((title, each.text, partial(app.perform, each)))
         interview = load_interview()
         for number, step in enumerate(interview.steps, start=1):
-            rows.append((f"Go to step {number}: {step.title}", step.intro, partial(app.go_to_step, step.id)))
+            title = f"Go to step {number}: {step.title}, {answered(interview, app.work.session, step.id)}"
+            rows.append((title, step.intro, partial(app.go_to_step, step.id)))
         for step in interview.steps:
             for question in interview.of_step(step.id, app.work.answers):
                 title = f"Question: {question.label.strip()} ({step.title})"

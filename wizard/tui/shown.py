@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
@@ -9,6 +10,8 @@ from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
     from rules.answers import Value
+    from rules.design import Assumption, Design
+    from wizard.interview import Interview
     from wizard.session import Session
 
 _LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
@@ -33,13 +36,13 @@ _CHOICES = {
     "pcie_switch": "PCIe switch",
     "bridge": "NVLink bridge",
     "nvswitch": "NVSwitch",
-    "208v_single_phase": "208 V 1-phase",
-    "230v_single_phase": "230 V 1-phase",
-    "120v_single_phase": "120 V 1-phase",
-    "208v_three_phase": "208 V 3-phase",
-    "400v_three_phase": "400 V 3-phase",
-    "415v_three_phase": "415 V 3-phase",
-    "480v_three_phase": "480 V 3-phase",
+    "208v_single_phase": "208 V single-phase",
+    "230v_single_phase": "230 V single-phase",
+    "120v_single_phase": "120 V single-phase",
+    "208v_three_phase": "208 V three-phase",
+    "400v_three_phase": "400 V three-phase",
+    "415v_three_phase": "415 V three-phase",
+    "480v_three_phase": "480 V three-phase",
 }
 NUMBER_KINDS = ("quantity", "number", "count")
 
@@ -78,7 +81,9 @@ def value_text(key: str, value: Value | None) -> str:
         return "not answered"
     if value == UNKNOWN:
         return "unknown"
-    return choice_label(str(value)) if field_of(key).kind == "choice" else field_text(key, value)
+    if field_of(key).choices:
+        return ", ".join(choice_label(each) for each in (value if isinstance(value, tuple) else (str(value),)))
+    return field_text(key, value)
 
 
 def same_answer(key: str, text: str, value: Value | None) -> bool:
@@ -94,33 +99,55 @@ def same_answer(key: str, text: str, value: Value | None) -> bool:
     return Answers({key: typed}).number(key) == Answers({key: value}).number(key) if value is not None else False
 
 
-def origin_of(answers: Answers, key: str) -> tuple[str, str]:
+def origin_of(answers: Answers, key: str, design: Design | None = None) -> tuple[str, str]:
     """Return where a value came from, for the column at the right, and its style; "" where there is none."""
     if answers.given(key):
         origin = answers.provenance.get(key, "you")
         return origin, "$text-success" if origin == "you" else "$text-accent"
-    stands_in = field_of(key).assumed is not None
     if answers.values.get(key) == UNKNOWN:
-        return (f"{sign('assumed')} assumed" if stands_in else "? unknown"), "$text-warning"
-    return (f"{sign('assumed')} default" if stands_in else ""), "$foreground-muted"
+        return f"{sign('question')} unknown", "$text-warning"
+    if not assumed_value(key, design):
+        return "", ""
+    return f"{sign('assumed')} {'assumed' if field_of(key).assumed is None else 'default'}", "$foreground-muted"
 
 
-def assumed_text(key: str) -> str:
-    """Return what stands in for a missing answer, "" where nothing does."""
-    declared = field_of(key)
-    if declared.assumed is None:
-        return ""
-    if isinstance(declared.assumed, tuple):
-        return ", ".join(declared.assumed)
-    return choice_label(str(declared.assumed)) if declared.kind == "choice" else str(declared.assumed)
+def assumption_of(key: str, design: Design | None) -> Assumption | None:
+    """Return what a design assumes in place of an answer, None where it assumes nothing or there is no design."""
+    return next((each for each in design.assumptions if each.key == key and each.value), None) if design is not None else None
 
 
-def unknown_text(answers: Answers, key: str) -> str:
+def assumed_value(key: str, design: Design | None = None) -> str:
+    """Return what stands in for a missing answer as it would be stored: what the design says, else the field's own; "" for nothing."""
+    found = assumption_of(key, design)
+    if found is not None:
+        return found.value
+    assumed = field_of(key).assumed
+    return "" if assumed is None else ", ".join(assumed) if isinstance(assumed, tuple) else str(assumed)
+
+
+def assumed_text(key: str, design: Design | None = None) -> str:
+    """Return what stands in for a missing answer as a person reads it, "" where nothing does."""
+    value, declared = assumed_value(key, design), field_of(key)
+    if declared.kind in ("number", "count"):
+        with contextlib.suppress(ValueError):
+            return number_text(float(value.replace(",", "")))
+    return ", ".join(choice_label(each) for each in value.split(", ")) if declared.choices else value
+
+
+def unknown_text(answers: Answers, key: str, design: Design | None = None) -> str:
     """Return what follows from "I don't know", "" where that was not the answer."""
     if answers.values.get(key) != UNKNOWN:
         return ""
-    stands_in = assumed_text(key)
-    return f"{stands_in} is assumed: {field_of(key).reason}" if stands_in else "left open; the design says what it does without it"
+    stands_in, found = assumed_text(key, design), assumption_of(key, design)
+    because = found.because if found is not None else field_of(key).reason
+    follows = f"{stands_in} is assumed: {because}" if stands_in else "left open; the design says what it does without it"
+    return f"I don't know: {follows}"
+
+
+def answered(interview: Interview, session: Session, step: str) -> str:
+    """Return how many questions of a step are answered: "3 of 9 answered"; "I don't know" is an answer."""
+    keys = [question.key for question in interview.of_step(step, session.answers)]
+    return f"{sum(key in session.answers.values for key in keys)} of {len(keys)} answered"
 
 
 def text_of(session: Session, key: str) -> str:

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import json
 import threading
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from wizard.interview import load_interview
 from wizard.places import autosave_path, state_folder
 from wizard.session import Session
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from rules.answers import Answers
     from rules.design import Design
+    from wizard.replay import Change
     from wizard.tui.advice import Advice
 
 UNTITLED = "untitled"
 _MARK = "# unsaved answers of "
+_LEFT = "# left at "
 _ASIDE = "earlier-"
 MOST_PUT_ASIDE = 5
 """Autosaves of other unfinished new designs that are kept; more would only fill the start page."""
@@ -30,7 +34,8 @@ MOST_PUT_ASIDE = 5
 class Work:
     """Everything that must survive a change of screens. The screens replace `session`; `generation` counts the changes.
 
-    `place` is the autosave that this work owns: the one that it was resumed from or has written.
+    `place` is the autosave that this work owns: the one that it was resumed from or has written. `step` is where the interview is.
+    `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
     session: Session = field(default_factory=Session)
@@ -44,8 +49,12 @@ class Work:
     settled: int = -1
     place: Path | None = None
     visited: set[str] = field(default_factory=set)
+    step: str = ""
+    opened: Mapping[str, Any] | None = None
+    changes: tuple[Change, ...] = ()
+    causes: tuple[str, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
-    _written: int = -1
+    _written: object = None
 
     @property
     def name(self) -> str:
@@ -72,7 +81,14 @@ class Work:
         """Return "saved", or that the answers are only in the autosave."""
         if not self.session.answers.values and self.session.saved is None:
             return "new"
+        if self.changes and self.session.is_saved:
+            return f"derived again: {self.changed_text}"
         return "saved" if self.session.is_saved else "not saved yet"
+
+    @property
+    def changed_text(self) -> str:
+        """Return how many conclusions differ from those of the file: "12 conclusions changed"."""
+        return f"{len(self.changes)} conclusion{'s' if len(self.changes) != 1 else ''} changed"
 
     def change(self, session: Session) -> bool:
         """Take over a changed session; returns whether the answers changed and the design must follow."""
@@ -85,6 +101,8 @@ class Work:
     def settle(self, advice: Advice) -> None:
         """Take over advice on the answers as they are. The last good design stays beside an error."""
         self.settled, self.error = advice.generation, advice.error
+        if advice.replayed:
+            self.changes, self.causes, self.opened = advice.changes, advice.causes, None
         if advice.design is not None:
             self.previous, self.design = self.design, advice.design
 
@@ -97,25 +115,25 @@ class Work:
         """Write the answers beside other state, unless they are saved already; a disk that fails must not stop the interview."""
         with self._lock, contextlib.suppress(OSError, ValueError):
             place, session, generation = autosave_of(self.path), self.session, self.generation
-            untouched = generation == 0 and not session.answers.values
-            if generation == self._written or untouched:
+            state = (generation, session.drafts, self.step, tuple(sorted(self.visited)))
+            untouched = generation == 0 and not session.answers.values and not session.drafts and self.place is None
+            if state == self._written or untouched:
                 return
-            self._written = generation
-            if self.place != place and place.exists():
+            self._written = state
+            needless = (self.saved or not session.answers.values) and not session.drafts
+            if not needless and self.place != place and place.exists():
                 _put_aside(place)
-            if self.saved or not session.answers.values:
-                place.unlink(missing_ok=True)
-            else:
+            if not needless:
                 self._write(place, session)
-            if self.place is not None and self.place != place:
+            if self.place is not None and (needless or self.place != place):
                 self.place.unlink(missing_ok=True)
-            self.place = place
+            self.place = None if needless else place
 
     def _write(self, place: Path, session: Session) -> None:
         from wizard.files import FileError, answers_text, write_atomically
 
         meta = {key: value for key, value in self.meta.items() if key in ("name", "created", "notes")}
-        mark = f"{_MARK}{self.path}\n" if self.path else ""
+        mark = (f"{_MARK}{self.path}\n" if self.path else "") + Left.of(self).line()
         place.parent.mkdir(parents=True, exist_ok=True)
         with contextlib.suppress(FileError):
             write_atomically(place, mark + answers_text(session.answers, meta))
@@ -139,10 +157,11 @@ class Work:
         """Take over that the design stands in `path`: answers given since are not saved yet, the others need no autosave."""
         self.forget_autosave()
         self.path, self.meta, self.is_design = path, meta, True
+        self.opened, self.changes = None, ()
         self.session = replace(self.session, saved=design.answers)
         if self.saved:
             self.forget_autosave()
-        self._written = -1
+        self._written = None
 
 
 def autosave_of(path: Path | None) -> Path:
@@ -160,6 +179,40 @@ def _put_aside(place: Path) -> None:
     place.replace(folder / f"{_ASIDE}{place.stat().st_mtime_ns}.toml")
     for old in sorted(folder.glob(f"{_ASIDE}*.toml"))[:-MOST_PUT_ASIDE]:
         old.unlink(missing_ok=True)
+
+
+@dataclass(frozen=True)
+class Left:
+    """Where the person was when an autosave was written: the step, the steps seen before, and text that is no valid answer."""
+
+    step: str = ""
+    visited: tuple[str, ...] = ()
+    drafts: tuple[tuple[str, str], ...] = ()
+
+    @classmethod
+    def of(cls, work: Work) -> Left:
+        """Return where the person is."""
+        return cls(work.step, tuple(sorted(work.visited)), work.session.drafts)
+
+    @classmethod
+    def read(cls, place: Path) -> Left:
+        """Return what an autosave says; nothing where it says nothing that can be used."""
+        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError), place.open(encoding="utf-8") as stream:
+            for line in (stream.readline(), stream.readline()):
+                if line.startswith(_LEFT):
+                    found = json.loads(line.removeprefix(_LEFT))
+                    interview = load_interview()
+                    steps = [step.id for step in interview.steps]
+                    step = found.get("step", "")
+                    visited = tuple(each for each in found.get("visited", ()) if each in steps)
+                    drafts = [(str(key), str(text)) for key, text in found.get("drafts", {}).items() if interview.question(str(key))]
+                    return cls(step if step in steps else "", visited, tuple(drafts))
+        return cls()
+
+    def line(self) -> str:
+        """Return the comment that keeps it in an autosave, "" where there is nothing to keep."""
+        kept = {"step": self.step, "visited": list(self.visited), "drafts": dict(self.drafts)}
+        return f"{_LEFT}{json.dumps(kept)}\n" if any(kept.values()) else ""
 
 
 @dataclass(frozen=True)
@@ -206,7 +259,7 @@ def opened(path: Path) -> tuple[Work, bool]:
 
     loaded = load(path)
     session = Session(answers=loaded.answers).mark_saved()
-    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design), False
+    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design, opened=loaded.document), False
 
 
 def copied(path: Path) -> Work:
@@ -228,4 +281,6 @@ def resumed(found: Unfinished) -> Work:
         with contextlib.suppress(FileError):
             original = load(found.path)
             session, is_design = Session(loaded.answers, past=(original.answers,), saved=original.answers), original.is_design
-    return Work(session, found.path, dict(loaded.meta), is_design, place=found.place)
+    left = Left.read(found.place)
+    session = replace(session, drafts=left.drafts)
+    return Work(session, found.path, dict(loaded.meta), is_design, place=found.place, step=left.step, visited=set(left.visited))

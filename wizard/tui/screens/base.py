@@ -31,8 +31,6 @@ class WizardScreen(Screen[None]):
     """A full screen of the wizard; `SCOPE` names its actions in the registry."""
 
     SCOPE: ClassVar[str] = "everywhere"
-    HORIZONTAL_BREAKPOINTS = SIZES_ACROSS
-    VERTICAL_BREAKPOINTS = SIZES_DOWN
 
     @property
     def wizard(self) -> WizardApp:
@@ -71,11 +69,16 @@ class WizardScreen(Screen[None]):
     def show_title(self) -> None:
         """Show program, design, whether it is saved, and where the person is."""
         work, joint = self.work, f" {sign('separator')} "
-        left = f" cluster-wizard{joint}{work.name}{joint}{work.state}"
         right = self.heading()
+        around = len(f" cluster-wizard{joint}{joint}{work.state}  {right} ")
+        left = f" cluster-wizard{joint}{_shortened(work.name, self.size.width - around)}{joint}{work.state}"
         space = self.size.width - len(left) - len(right) - 1
         self.query_one("#title", Quiet).put(Content.assemble((left, "bold"), " " * max(1, space), right))
 
     def show_work(self) -> None:
         """Show the work as it is now; called after every change."""
         self.show_title()
+
+
+def _shortened(name: str, width: int) -> str:
+    return name if len(name) <= width else f"{name[: max(3, width - 1)]}…"

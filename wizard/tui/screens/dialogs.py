@@ -46,7 +46,7 @@ class TextDialog(ModalScreen[str | None]):
         with Vertical(classes="dialog"):
             yield Static(Content.styled(self._title, "bold"), classes="dialog-title")
             with VerticalScroll(classes="dialog-text", can_focus=False):
-                yield Static(self._text)
+                yield Static(self._text, id="dialog-body")
             if self._choices:
                 yield PointedList(*(Option(Content(f"  {text}"), id=id_) for id_, text in self._choices), classes="dialog-choices")
             keys = "Enter chooses  Esc closes" if self._choices else "Esc closes"
@@ -63,10 +63,21 @@ class TextDialog(ModalScreen[str | None]):
         """Fit again."""
         self._fit()
 
+    @property
+    def text_width(self) -> int:
+        """Return how many columns the text has."""
+        return max(20, min(WIDEST, self.app.size.width * 9 // 10) - AROUND_ACROSS)
+
+    def show_text(self, text: Content) -> None:
+        """Show another text, where the dialog is still open."""
+        self._text = text
+        if self.is_attached:
+            self.query_one("#dialog-body", Static).update(text)
+            self._fit()
+
     def _fit(self) -> None:
         """Let a text that is longer than the screen scroll, with title and choices around it in place."""
-        width = min(WIDEST, self.app.size.width * 9 // 10) - AROUND_ACROSS
-        lines = len(self._text.wrap(max(20, width))) + len(self._choices) + AROUND_DOWN
+        lines = len(self._text.wrap(self.text_width)) + len(self._choices) + AROUND_DOWN
         self.query_one(".dialog").set_class(lines > self.app.size.height * 9 // 10, "-long")
 
     def action_scroll(self, lines: int) -> None:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.style import Style
 
 from rules.answers import AnswerError
 from wizard.interview import load_interview
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.shown import text_of
+from wizard.tui.shown import answered, text_of
 from wizard.tui.widgets.design_pane import DesignPane
 from wizard.tui.widgets.field_row import FieldRow
 from wizard.tui.widgets.live_strip import ConflictBox, LiveStrip
@@ -45,7 +46,7 @@ class InterviewScreen(WizardScreen):
     def __init__(self) -> None:
         super().__init__()
         self.interview = load_interview()
-        self.step = self.interview.steps[0].id
+        self.step = ""
         self.return_to_review = False
         self._before_edit: tuple[str, Session] | None = None
         self._answering = 0
@@ -71,6 +72,7 @@ class InterviewScreen(WizardScreen):
 
     async def on_mount(self) -> None:
         """Enter the step that the work is at."""
+        self.step = self.work.step or self.interview.steps[0].id
         await self.enter_step(self.step)
 
     # --- going from step to step
@@ -79,21 +81,26 @@ class InterviewScreen(WizardScreen):
         """Return the rows of a step, the current one by default, in order."""
         return [child for child in self.query_one(f"#step-{step or self.step}").children if isinstance(child, FieldRow)]
 
-    async def enter_step(self, step: str, key: str = "", *, last: bool = False) -> None:
-        """Show a step and focus a field at once, so that the next key lands in it: that of `key`, else the first, else the last."""
+    async def enter_step(self, step: str, key: str = "") -> None:
+        """Show a step and focus a field at once, so that the next key lands in it: of `key`, else the first invalid, else the first."""
         await self.settle()
         if step != self.step:
-            self.work.visited.add(self.step)
-        self.step = step
+            self.work.visited |= {self.step}
+        self.step = self.work.step = step
+        self.wizard.keep()
         self._before_edit = None
         for each in self.interview.steps:
             self.query_one(f"#step-{each.id}").display = each.id == step
         await self._fit_rows()
         rows = self.rows()
-        chosen = next((row for row in rows if row.key == key), rows[-1 if last else 0] if rows else None)
+        drafts = {name for name, _ in self.work.session.drafts}
+        named = next((row for row in rows if row.key == key), None)
+        chosen = named or next((row for row in rows if row.key in drafts), rows[0] if rows else None)
         if chosen is not None:
             self.set_focus(chosen.entry)
         self.show_work()
+        if chosen is not None:
+            self.call_after_refresh(chosen.scroll_visible, animate=False)
 
     async def _fit_rows(self) -> None:
         """Make and remove rows so that exactly the questions are there that are asked beside the answers."""
@@ -119,7 +126,7 @@ class InterviewScreen(WizardScreen):
             above = row
 
     def _make_row(self, question: Question) -> FieldRow:
-        return FieldRow(question, self.work.session, self.wizard.names, lambda: self.work.answers)
+        return FieldRow(question, self.work.session, self.wizard.names, lambda: self.work.answers, self.work.design)
 
     async def settle(self) -> None:
         """Wait until the keys that the focused field was sent are answers, so that what follows builds on them.
@@ -143,7 +150,7 @@ class InterviewScreen(WizardScreen):
         steps = [step.id for step in self.interview.steps]
         at = steps.index(self.step)
         if self.return_to_review or at + 1 == len(steps):
-            self.work.visited.add(self.step)
+            self.work.visited |= {self.step}
             self.return_to_review = False
             await self.wizard.action_review_answers()
         else:
@@ -205,17 +212,27 @@ class InterviewScreen(WizardScreen):
         self.set_focus(rows[at % len(rows)].entry)
 
     async def action_accept_field(self) -> None:
-        """Accept the answer and go on; Enter in an open list of names takes the one that is pointed at."""
+        """Accept the answer and go on, unless it is invalid; Enter in an open list of names takes the one that is pointed at."""
         await self.settle()
         row = self.focused_row()
         if row is not None and isinstance(row.entry, PickerEntry) and row.entry.take():
             self.record(row.key, row.entry.value)
             await self._fit_rows()
+        if row is not None and self.work.session.draft_of(row.key) is not None:
+            self._stay(row)
+            return
         rows = self.rows()
         if self.return_to_review or not rows or row is rows[-1]:
             await self.action_next_step()
         else:
             await self._focus_beside(row, 1)
+
+    def _stay(self, row: FieldRow) -> None:
+        """Stay on an answer that is not valid, with its message in view."""
+        if isinstance(row.entry, PickerEntry) and row.entry.open:
+            row.entry.action_close_matches()
+        row.show(self.work.session, self.work.design)
+        self.call_after_refresh(row.scroll_visible, animate=False)
 
     def _take_sure_match(self) -> None:
         row = self.focused_row()
@@ -289,9 +306,11 @@ class InterviewScreen(WizardScreen):
         self.show_title()
         self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
         step = next(each for each in self.interview.steps if each.id == self.step)
-        self.query_one("#intro", Quiet).put(Content.assemble((f"{step.title}  ", "bold"), (step.intro, "$foreground-muted")))
+        count = answered(self.interview, work.session, step.id)
+        intro = Content.assemble((f"{step.title}  ", "bold"), f"{count}  ", (step.intro, "$foreground-muted"))
+        self.query_one("#intro", Quiet).put(intro)
         for row in self.rows():
-            row.show(work.session)
+            row.show(work.session, work.design)
         self.query_one(LiveStrip).show(work)
         self.query_one(ConflictBox).show(work)
         if self.has_class("-wide"):
@@ -311,5 +330,9 @@ class InterviewScreen(WizardScreen):
         row = self.focused_row()
         if row is not None:
             question = row.question
-            text = Content.assemble((f" {question.ask}", "italic"), "\n ", (f"Typical: {question.typical}", "$foreground-muted"))
+            link = Style.from_meta({"@click": "app.perform_id('dont_know')"})
+            unknown = Content.assemble(("F8", "bold $text-accent"), " I don't know").stylize(link)
+            text = Content.assemble(
+                (f" {question.ask}", "italic"), "\n ", unknown, (f"   Typical: {question.typical}", "$foreground-muted")
+            )
             self.query_one("#hint", Quiet).put(text)

@@ -14,9 +14,10 @@ from wizard.interview import load_interview
 from wizard.tui.actions import bindings_of
 from wizard.tui.figures import overview
 from wizard.tui.glyphs import sign
-from wizard.tui.pages import PAGES, Row, heading
+from wizard.tui.pages import PAGES, page_rows
+from wizard.tui.row import Row, heading
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.shown import assumed_text, origin_of, value_text
+from wizard.tui.shown import answered, assumed_text, origin_of, value_text
 from wizard.tui.widgets.live_strip import LiveStrip
 from wizard.tui.widgets.pointed_list import PointedList
 
@@ -26,7 +27,12 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from wizard.tui.work import Work
+
 MARGIN = 4
+ARROW = "→"
+MOST_CHANGES = 60
+"""Changes of a saved design that are listed; the command has them all."""
 INDENT = 3
 """Columns before the text of a line: blank, sign, blank. Further lines of it begin below the text."""
 
@@ -37,6 +43,18 @@ def hanging(text: Content, width: int) -> Content:
         return text
     lines = [line for part in text.split("\n") for line in part.wrap(max(20, width - INDENT))]
     return Content("\n").join([lines[0], *(Content(" " * INDENT) + line for line in lines[1:])])
+
+
+def changes_row(work: Work) -> Row:
+    """Return the line that says that a saved design comes out otherwise now; behind it what changed, and why."""
+    text = f"Derived again: {work.changed_text} since it was saved; saving keeps what is shown here"
+    behind = [Content(f"Because {cause}.") for cause in work.causes] + [Content("")]
+    for change in work.changes[:MOST_CHANGES]:
+        told = f"{change.before or 'absent'} {ARROW} {change.after or 'absent'}"
+        behind.append(Content.assemble((f"{change.where}: ", "$foreground-muted"), told))
+    if len(work.changes) > MOST_CHANGES:
+        behind.append(Content(f"… and {len(work.changes) - MOST_CHANGES} more; 'cluster-wizard replay' lists all"))
+    return Row(Content.assemble((f" {sign('warning')} ", "$text-warning"), text), "Derived again", tuple(behind))
 
 
 def _by_id(rows: Iterable[Row]) -> dict[str, Row]:
@@ -110,11 +128,14 @@ class ReviewScreen(ListScreen):
     def _options(self) -> Iterable[Option]:
         session, answers = self.work.session, self.work.answers
         for step in (interview := load_interview()).steps:
-            yield Option(Content.styled(f"\n{step.title}", "bold $text-accent"), disabled=True)
+            count = answered(interview, session, step.id)
+            yield Option(Content.assemble((f"\n{step.title}", "bold $text-accent"), (f"  {count}", "$foreground-muted")), disabled=True)
             for question in interview.of_step(step.id, answers):
-                origin, style = origin_of(answers, question.key)
+                origin, style = origin_of(answers, question.key, self.work.design)
                 draft = session.draft_of(question.key)
-                stands_in = assumed_text(question.key) if not answers.given(question.key) else ""
+                stands_in = assumed_text(question.key, self.work.design) if not answers.given(question.key) else ""
+                if stands_in:
+                    stands_in, origin = f"{sign('assumed')} {stands_in}", origin.removeprefix(f"{sign('assumed')} ")
                 shown = stands_in or value_text(question.key, answers.values.get(question.key))
                 value = (f"{shown:<34}", "bold" if answers.given(question.key) else "$foreground-muted")
                 if draft is not None:
@@ -169,7 +190,7 @@ class DesignScreen(ListScreen):
         if design is None:
             rows = [heading(self.work.error or "the design is being worked out")]
         else:
-            rows = PAGES[self.page][1](design)
+            rows = page_rows(self.page, design, self._list_width(beside=beside) - 1)
             lines = overview(design, self._overview_width(beside=beside))
             if self.work.error:
                 lines = [Content.assemble((f"{sign('conflict')} {self.work.error}", "bold $text-error")), Content(""), *lines]
@@ -177,6 +198,8 @@ class DesignScreen(ListScreen):
                 self.query_one("#overview", Static).update(Content("\n").join(lines))
             elif self.page == "reasons":
                 rows = [*(Row(Content(" ") + line) for line in lines), heading(""), *rows]
+            if self.page == "reasons" and self.work.changes and self.work.session.is_saved:
+                rows = [changes_row(self.work), *rows]
         width = self._list_width(beside=beside)
         self._rows = _by_id(rows)
         options = [Option(hanging(row.text, width), id=id_, disabled=row.is_heading) for id_, row in self._rows.items()]

@@ -1,4 +1,7 @@
-"""A choice on one or two lines: ● for the chosen, ~ for what is assumed, ○ for the rest. Arrows, digits, initials and mouse choose."""
+"""A choice on one or two lines: ● for the chosen, ~ for what is assumed, ○ for the rest. Arrows, digits, initials and mouse choose.
+
+"?" is "I don't know" and is shown as such; the space bar confirms what is assumed, and never changes a given answer.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,8 @@ class ChoiceEntry(Widget, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "choose(-1)", "Choose the one before", show=False),
-        Binding("right,space", "choose(1)", "Choose the next one", show=False),
+        Binding("right", "choose(1)", "Choose the next one", show=False),
+        Binding("space", "confirm", "Choose what is assumed", show=False),
         Binding("delete,backspace", "empty", "Choose none", show=False),
     ]
 
@@ -42,6 +46,12 @@ class ChoiceEntry(Widget, can_focus=True):
             self.value = value
             self.refresh(layout=True)
 
+    def show_assumed(self, value: str) -> None:
+        """Show what stands in for a missing answer; "" for nothing."""
+        if value != self.assumed:
+            self.assumed = value
+            self.refresh(layout=True)
+
     def pick(self, value: str) -> None:
         """Choose, and tell the screen."""
         self.show(value)
@@ -52,7 +62,12 @@ class ChoiceEntry(Widget, can_focus=True):
         if self.value in self.choices:
             self.pick(self.choices[(self.choices.index(self.value) + step) % len(self.choices)])
         else:
-            self.pick(self.assumed or self.choices[0])
+            self.pick(self.assumed if self.assumed in self.choices else self.choices[0])
+
+    def action_confirm(self) -> None:
+        """Make what is assumed the answer; an answer that was given stays as it is."""
+        if not self.value and self.assumed in self.choices:
+            self.pick(self.assumed)
 
     def action_empty(self) -> None:
         """Leave the question unanswered."""

@@ -11,7 +11,7 @@ from textual.widgets import Input, Static
 from wizard.session import check_text
 from wizard.tui.glyphs import sign
 from wizard.tui.names import Names, is_picked
-from wizard.tui.shown import assumed_text, origin_of, same_answer, text_of, unknown_text
+from wizard.tui.shown import assumed_text, assumed_value, origin_of, same_answer, text_of, unknown_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.messages import Answered, Entered
 from wizard.tui.widgets.several_entry import SeveralEntry
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
 
     from rules.answers import Answers
+    from rules.design import Design
     from wizard.interview import Question
     from wizard.session import Session
 
@@ -46,8 +47,11 @@ class MatchList(Static):
 class FieldRow(Vertical):
     """A question's row. It shows the session and posts `Answered`; it keeps no answer of its own."""
 
-    def __init__(self, question: Question, session: Session, names: Names, answers: Callable[[], Answers]) -> None:
+    def __init__(
+        self, question: Question, session: Session, names: Names, answers: Callable[[], Answers], design: Design | None = None
+    ) -> None:
         super().__init__(classes="field")
+        self._design = design
         self.question, self._names, self._answers = question, names, answers
         self.entry: Entry = self._make_entry(session)
         self._label = Static(self._label_text(here=False), classes="label")
@@ -55,8 +59,9 @@ class FieldRow(Vertical):
         self._message = Static("", classes="message")
         self._matches = MatchList(self)
         self._problem = self._note = ""
-        self._session = session
+        self._session, self._design = session, design
         self._shown_origin: tuple[str, str] = ("", "")
+        self._looked = names.ready
 
     def compose(self) -> ComposeResult:
         """Lay out the row."""
@@ -78,20 +83,42 @@ class FieldRow(Vertical):
         """Return what is wrong with the content, "" for nothing."""
         return self._problem
 
-    def show(self, session: Session) -> None:
-        """Show the session's state of this answer; text that means the stored answer stays as it was typed."""
-        self._session = session
+    def show(self, session: Session, design: Design | None) -> None:
+        """Show the session's state of this answer, and what `design` assumes without it; text that means the answer stays as typed."""
+        self._session, self._design = session, design
+        self._show_stand_in()
+        self._look_late()
         value, draft = session.answers.values.get(self.key), session.draft_of(self.key)
         if isinstance(self.entry, ChoiceEntry) or draft is not None or not same_answer(self.key, self.entry.value, value):
             self.entry.show(text_of(session, self.key))
-        origin = origin_of(session.answers, self.key)
+        origin = origin_of(session.answers, self.key, design)
         choosing = isinstance(self.entry, PickerEntry) and self.entry.open
         if draft is not None:
             origin = ("choose one", "$foreground-muted") if choosing else ("invalid", "$text-error")
         if origin != self._shown_origin:
             self._shown_origin = origin
             self._origin.update(Content.assemble(origin))
-        self._say(self._check(draft) if draft is not None and not choosing else "", unknown_text(session.answers, self.key))
+        self._say(self._check(draft) if draft is not None and not choosing else "", unknown_text(session.answers, self.key, design))
+
+    def _look_late(self) -> None:
+        """Offer names for text that was typed before the catalog was loaded."""
+        entry, ready = self.entry, self._names.ready
+        if isinstance(entry, PickerEntry) and ready and not self._looked and entry.has_focus and entry.part():
+            entry.look()
+        self._looked = ready
+
+    def _show_stand_in(self) -> None:
+        """Show what is assumed where nothing is answered: as the marked choice, or in the empty field."""
+        if isinstance(self.entry, ChoiceEntry):
+            self.entry.show_assumed(assumed_value(self.key, self._design))
+        elif (shown := self._placeholder()) != self.entry.placeholder:
+            self.entry.placeholder = shown
+
+    def _placeholder(self) -> str:
+        stands_in = assumed_text(self.key, self._design)
+        if stands_in:
+            return f"{sign('assumed')} {stands_in}"
+        return "type to search" if is_picked(self.key) else f"e.g. {self.question.field.example}"
 
     def _check(self, text: str) -> str:
         return check_text(self.key, text) or self._names.problem(self.key, text)
@@ -126,16 +153,23 @@ class FieldRow(Vertical):
         """Show the names that match."""
         assert isinstance(self.entry, PickerEntry)
         rows: list[str | tuple[str, str]] = []
+        if self.entry.near and self.entry.matches:
+            rows = [("  nothing has all of these words; most like them:\n", "$foreground-muted")]
         for number, each in enumerate(self.entry.matches):
             pointer, style = (sign("pointer"), "bold reverse") if number == self.entry.at else (" ", "")
             rows += ["\n" if number else "", (f"{pointer} {each.id}", style), (f"  {each.note}", "$foreground-muted")]
+        if self.entry.more:
+            rows.append((f"\n  {self.entry.more} more; type another word", "$foreground-muted"))
         self._matches.update(Content.assemble(*rows))
         self._matches.set_class(bool(self.entry.matches), "-shown")
-        self.show(self._session)
+        self.show(self._session, self._design)
 
     def take_match(self, index: int) -> None:
         """Take the match on line `index` of the list."""
-        if isinstance(self.entry, PickerEntry) and index < len(self.entry.matches):
+        if not isinstance(self.entry, PickerEntry):
+            return
+        index -= int(self.entry.near)
+        if 0 <= index < len(self.entry.matches):
             self.entry.take(index)
             self.screen.set_focus(self.entry)
 
@@ -146,15 +180,16 @@ class FieldRow(Vertical):
         declared, key = self.question.field, self.key
         text = text_of(session, key)
         if declared.choices:
-            assumed = declared.assumed
-            stand_in = ", ".join(assumed) if isinstance(assumed, tuple) else "" if assumed is None else str(assumed)
-            entry = (SeveralEntry if declared.kind == "names" else ChoiceEntry)(key, declared.choices, stand_in)
+            entry = (SeveralEntry if declared.kind == "names" else ChoiceEntry)(key, declared.choices, assumed_value(key, self._design))
             entry.show(text)
             return entry
-        stands_in = assumed_text(key)
-        placeholder = f"{sign('assumed')} {stands_in}" if stands_in else f"e.g. {declared.example}"
         if is_picked(key):
             return PickerEntry(
-                key, "type to search", text, lambda part: self._names.matches(key, part, self._answers()), several=declared.kind == "names"
+                key,
+                self._placeholder(),
+                text,
+                lambda part: self._names.matches(key, part, self._answers()),
+                lambda part: self._names.nearest(key, part),
+                several=declared.kind == "names",
             )
-        return TextEntry(key, placeholder, text)
+        return TextEntry(key, self._placeholder(), text)

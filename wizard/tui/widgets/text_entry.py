@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     from wizard.tui.names import Name
 
+    Find = Callable[[str], list[Name]]
+
 
 class TextEntry(Input):
     """One line of text for one answer. Text is checked by the session, never refused while typing."""
@@ -34,7 +36,10 @@ class TextEntry(Input):
 
 
 class PickerEntry(TextEntry):
-    """A field for names: Up and Down go through what matches, Enter takes it. With `several`, names are parted by commas."""
+    """A field for names: Up and Down go through what matches, Enter takes it. With `several`, names are parted by commas.
+
+    Where nothing matches, what is most like the typed text is offered (`near`); of that nothing is taken unless pointed at.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "close_matches", "Close the list", show=False),
@@ -43,10 +48,12 @@ class PickerEntry(TextEntry):
     class MatchesChanged(Message):
         """What matches, or which match is pointed at, changed."""
 
-    def __init__(self, key: str, placeholder: str, text: str, find: Callable[[str], list[Name]], *, several: bool) -> None:
+    def __init__(self, key: str, placeholder: str, text: str, find: Find, nearest: Find, *, several: bool) -> None:
         super().__init__(key, placeholder, text)
-        self._find, self._several = find, several
+        self._find, self._nearest, self._several = find, nearest, several
         self.matches: list[Name] = []
+        self.more = 0
+        self.near = False
         self.at = 0
         self._pointed = False
 
@@ -60,20 +67,25 @@ class PickerEntry(TextEntry):
         return self.value.rsplit(",", 1)[-1].strip() if self._several else self.value.strip()
 
     def look(self) -> None:
-        """Find what matches the typed text; nothing is offered for a name that is complete."""
+        """Find what matches the typed text, else what is most like it; nothing is offered for a name that is complete."""
         part = self.part()
         found = self._find(part) if part not in ("", "?") else []
-        self.matches = [] if any(each.id == part for each in found) else found
-        self.at, self._pointed = 0, False
+        self.near = not found and part not in ("", "?")
+        self._offer(self._nearest(part) if self.near else [] if any(each.id == part for each in found) else found)
+        self.at, self._pointed = -1 if self.near else 0, False
         self.post_message(self.MatchesChanged())
 
     def point(self, step: int) -> bool:
         """Point at the next match, or offer all names where nothing is typed; False where there is nothing to point at."""
+        if not self.matches and step > 0 and self.part():
+            self.look()
+            self.at = -1
         if not self.matches:
             if step < 0 or self.part():
                 return False
-            self.matches = self._find("")
-        elif self.at + step < 0 or self.at + step >= min(len(self.matches), MOST_MATCHES):
+            self._offer(self._find(""))
+            self.near, self.at = False, 0
+        elif self.at + step < 0 or self.at + step >= len(self.matches):
             return False
         else:
             self.at += step
@@ -83,9 +95,10 @@ class PickerEntry(TextEntry):
 
     def take(self, index: int | None = None) -> bool:
         """Take a match into the field; False where none is offered."""
-        if not self.matches:
+        at = self.at if index is None else index
+        if not self.matches or at < 0:
             return False
-        chosen = self.matches[self.at if index is None else index].id
+        chosen = self.matches[at].id
         head = self.value.rsplit(",", 1)[0] + ", " if self._several and "," in self.value else ""
         self.value = head + chosen
         self.cursor_position = len(self.value)
@@ -95,9 +108,12 @@ class PickerEntry(TextEntry):
     @property
     def sure(self) -> bool:
         """Return whether leaving the field takes the match: the person pointed at it, or it is the only one."""
-        return bool(self.matches) and (self._pointed or len(self.matches) == 1)
+        return bool(self.matches) and (self._pointed or (len(self.matches) == 1 and not self.near))
 
     def action_close_matches(self) -> None:
         """Offer nothing until something is typed."""
-        self.matches = []
+        self._offer([])
         self.post_message(self.MatchesChanged())
+
+    def _offer(self, found: list[Name]) -> None:
+        self.matches, self.more = found[:MOST_MATCHES], max(0, len(found) - MOST_MATCHES)
