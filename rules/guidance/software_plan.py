@@ -24,7 +24,7 @@ PLAN_RULES: tuple[Rule, ...] = (
         ),
         ask=Ask(
             to="server vendor",
-            ask=("Will you run {collectives} all-reduce of 4 to 16 GiB on one node, on a few and on all {nodes} nodes before hand-over?"),
+            ask="Will you run {collectives} all-reduce of 4 to 16 GiB on {acceptance_words} before hand-over?",
             good_answer=(
                 "yes; between nodes per GPU at least {limit_sw_accept_nccl_percent_of_nic} % of the adapter's {network_gbps}, on one node "
                 "what its own links give"

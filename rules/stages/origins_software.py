@@ -36,6 +36,7 @@ ORIGINS: dict[str, Origin] = {
     "gpus": taken("size.gpus"),
     "nodes": taken("size.nodes"),
     "multi_node": taken("size.nodes"),
+    "acceptance_words": taken("nodes", note="one node, 4 to 16 of them where there are more, and all"),
     "rail_fabric": taken("fabric:layout"),
     "separate_fabrics": taken("fabric:planes"),
     "network_gbps": computed("sizing.fabric.design.design_fabric", "fabric:offered_gbps", "fabric:switches"),

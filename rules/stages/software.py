@@ -9,6 +9,7 @@ from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.software import RULES
 from rules.sizing.hardware import hardware_of
+from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import MemoryModel
 from rules.sizing.memory_checks import gathers_weights, shares_states
 from rules.sizing.software import HARD_TO_USE, SoftwareStack, software_stack
@@ -71,6 +72,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("quarter_gpus", "a quarter of them, to compare a rate with"),
     FactField("nodes", "number of scale-out nodes"),
     FactField("multi_node", "whether there is more than one node"),
+    FactField("acceptance_words", "the sets of nodes that an acceptance test runs on, in words"),
     FactField("rail_fabric", "whether the compute fabric is wired by rails"),
     FactField("separate_fabrics", "number of separate compute networks (planes)"),
     FactField("network_gbps", "network rate per GPU between nodes, 0 where there is none"),
@@ -113,8 +115,18 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "quarter_gpus": max(1, candidate.gpus // 4),
         "nodes": candidate.nodes,
         "multi_node": candidate.nodes > 1,
+        "acceptance_words": _acceptance_words(candidate.nodes, context),
         "sequence_length": workload.sequence_length,
     }
+
+
+def _acceptance_words(nodes: int, context: Context) -> str:
+    """Return the sets of nodes to accept: one, the published 4 to 16 as far as the cluster has more nodes than that, and all."""
+    low, high = (int(threshold_number(context.catalog.thresholds, "sw-accept-nccl", key)) for key in ("nodes_low", "nodes_high"))
+    if nodes <= low:
+        return "one node" + (f" and on all {nodes} nodes" if nodes > 1 else "")
+    some = f"{low}" if nodes <= high else f"{low} to {high} nodes"
+    return f"one node, on {some} and on all {nodes} nodes"
 
 
 def _stack_facts(stack: SoftwareStack) -> dict[str, Scalar]:

@@ -211,15 +211,16 @@ def test_servers_are_not_gpus():
 
 
 @case("calc-netdesign-66kw-rack", "https://github.com/Amit33-design/Network-Automation/pull/160")
-@pytest.mark.parametrize(("rack_power", "racks"), [("15 kW", 64), ("42 kW", 16)])
-def test_racks_close_by_power_too(rack_power, racks):
-    """64 nodes of 10.2 kW: one in a rack of 15 kW, four in one of 42 kW; a tool put ten into every rack."""
+@pytest.mark.parametrize(("rack_power", "each", "racks"), [("15 kW", 1, 64), ("42 kW", 4, 16)])
+def test_racks_close_by_power_too(rack_power, each, racks):
+    """64 nodes of 10.2 kW: one in a rack of 15 kW, four in one of 42 kW; a tool put ten into every rack. Spares come on top."""
     design = asked({
         "model.preset": "llama-3.1-70b", "scale.gpus": 512, "preferences.nodes": ["nvidia-dgx-h100"], "facility.rack_power": rack_power,
     })  # fmt: skip
-    facility = design.candidate.facility
-    compute = facility.racks[0]
-    assert compute.racks - math.ceil(facility.spare_units / compute.nodes_per_rack) == racks
+    compute, spares = design.candidate.facility.racks[0], design.candidate.reliability.spare_nodes
+    assert (design.candidate.nodes, compute.nodes_per_rack) == (64, each)
+    assert compute.racks == racks + math.ceil(spares / each)
+    assert spares == sum(line.quantity for line in design.candidate.bom if line.category == "spares")
     assert compute.binding == "power"
 
 

@@ -38,7 +38,7 @@ def test_offload_of_7b_takes_more_than_94_gb():
 
 @case("ram-70b-fsdp-load", "https://github.com/hpcaitech/ColossalAI/issues/4931")
 def test_every_rank_that_loads_the_whole_model_adds_up():
-    """Llama 2 70B in fp32 on each of eight ranks: 280 GB × 8 = 2.24 TB; on the meta device one copy is enough."""
+    """Llama 2 70B in fp32 on each of eight ranks: 280 GB × 8 = 2.24 TB; loaded by one rank or in shards, one copy is enough."""
     question: dict[str, object] = {
         "workload.kind": "fine_tuning_full", "scale.nodes": 4, "model.parameters": "70B", "training.sequence_length": 2048,
         "own_server.gpu": "nvidia-a100-sxm-80gb", "own_server.gpus": 8, "own_server.nics": 8, "own_server.nic_speed": "200 Gb/s",
@@ -47,7 +47,10 @@ def test_every_rank_that_loads_the_whole_model_adds_up():
     loading = design.finding("storage_cpu.naive_load")
     assert loading is not None
     assert number(loading.numbers["naive_load_gb"], "TB") == pytest.approx(2.24, abs=0.01)
-    assert "meta device" in loading.because
+    assert number(loading.numbers["naive_load_gb"], "GB") / 8 == pytest.approx(280, abs=1)
+    assert "Load shard by shard, or on one rank and broadcast" in loading.because
+    (memory,) = [remedy for remedy in loading.remedies if remedy.key == "own_server.memory"]
+    assert "load sharded and leave the memory as it is" in memory.text
     assert "storage_cpu.naive_load" not in design.rejections
     assert asked(question, own_server__memory="3 TB").finding("storage_cpu.naive_load") is None
 

@@ -189,9 +189,11 @@ def test_feedback_ends():
 def test_2048_gpus_are_not_two_racks():
     """NetDesign AI closed racks by height alone: 66 kW in one, and 2 racks for 2,048 GPUs. Racks of spare nodes come on top."""
     design = asked(DGX, scale__gpus=2048, facility__rack_power="45 kW")
-    facility = design.candidate.facility
-    assert facility.racks[0].racks - math.ceil(facility.spare_units / 4) == 64
-    assert magnitude(design.candidate.facility.racks[0].power, "kW") <= 45
+    compute, spares = design.candidate.facility.racks[0], design.candidate.reliability.spare_nodes
+    assert (design.candidate.nodes, compute.nodes_per_rack) == (256, 4)
+    assert compute.racks == 64 + math.ceil(spares / 4)
+    assert spares == sum(line.quantity for line in design.candidate.bom if line.category == "spares")
+    assert magnitude(compute.power, "kW") <= 45
 
 
 def test_one_power_of_a_node_serves_every_place():

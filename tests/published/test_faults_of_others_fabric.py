@@ -7,6 +7,9 @@ further ones: units, calculators of memory, racks, bills. What needs ports, addr
 
 from __future__ import annotations
 
+import math
+from collections import Counter
+
 import pytest
 
 from rules.answers import Answers
@@ -77,10 +80,13 @@ def test_small_numbers_work():
 
 
 def test_counts_do_not_depend_on_the_room():
-    """AIDC-Studio's counts change with the chunks of its room layout: here racks change, switches do not."""
+    """AIDC-Studio's counts change with the chunks of its room layout: here racks change, with those of spares; switches do not."""
     small = asked(DGX, scale__nodes=128, facility__rack_power="12 kW").candidate
     large = asked(DGX, scale__nodes=128, facility__rack_power="45 kW").candidate
-    assert small.facility.racks[0].racks == 128 > large.facility.racks[0].racks
+    spares = small.reliability.spare_nodes
+    assert spares == large.reliability.spare_nodes
+    assert small.facility.racks[0].racks == 128 + spares, "one node of 10.2 kW in a rack of 12 kW"
+    assert large.facility.racks[0].racks == 128 / 4 + math.ceil(spares / 4), "four in one of 45 kW"
     assert small.fabric.compute.switches == large.fabric.compute.switches
     assert small.fabric.compute.links == large.fabric.compute.links
 
@@ -108,11 +114,15 @@ def test_every_end_of_a_link_has_the_module_of_its_speed_and_fibre():
     candidate = asked(DGX, scale__nodes=128).candidate
     network = candidate.fabric.compute
     records = {name: catalog().cables[name] for name in network.cables}
-    modules = {name: count for name, count in network.cables.items() if not name.endswith("-fibre")}
+    modules = {name: count for name, count in network.cables.items() if records[name].is_transceiver}
+    copper = {name: count for name, count in network.cables.items() if records[name].medium in ("dac", "acc")}
+    fibres = {name: count for name, count in network.cables.items() if name not in {**modules, **copper}}
     assert sum(modules.values()) == sum(network.modules.values())
-    for name in modules:
-        assert records[name].speed.to("Gb/s") in (400, 800), "an 800G twin-port module carries two links of 400G"
-    kinds = {records[name].medium for name in records}
+    assert sum(modules.values()) + 2 * sum(copper.values()) == sum(network.cages.values()), "a module or a plug in every cage"
+    assert sum(fibres.values()) + 2 * sum(copper.values()) == sum(network.links.values()), "a fibre per link, copper for two links"
+    for name in (*modules, *copper):
+        assert records[name].speed.to("Gb/s") == 400 * records[name].links, "an 800G twin-port module carries two links of 400G"
+    kinds = {records[name].medium for name in (*modules, *fibres)}
     assert kinds in ({"sr", "mmf"}, {"dr", "smf"}, {"fr", "smf"}), "short-reach optics on multimode fibre, the others on single mode"
     management = candidate.fabric.out_of_band
     assert management.speed_gbps == 1
@@ -137,19 +147,25 @@ def test_links_between_a_pair_of_switches_are_billed():
     assert pair.inter_switch_links > 0
     assert pair.cages["leaf_leaf"] >= 1
     network = asked(DGX, scale__nodes=128).candidate
-    billed = {line.item: line.quantity for line in network.bom}
+    configured: Counter[str] = Counter()
     for each in (network.fabric.compute, network.fabric.in_band, network.fabric.out_of_band):
-        for item in (*each.switches, *each.cables):
-            assert billed[item] >= {**each.switches, **each.cables}[item]
+        configured.update(each.switches)
+        configured.update(each.cables)
+    known = {record.id for shelf in (catalog().switches, catalog().cables) for record in shelf}
+    sold = [line for line in network.bom if line.category in ("switch", "transceiver", "cable")]
+    billed = {line.item if line.item in known else line.name: line.quantity for line in sold}  # parts without a record by what they are
+    assert billed == dict(configured)
 
 
 def test_management_counts_its_own_switches_and_their_uplinks():
-    """AIDC-Studio leaves out the management ports of the management switches (75 where 79 are needed)."""
+    """AIDC-Studio leaves out the management ports of the management switches (75 where 79 are needed). Each has two uplinks of 100G."""
     candidate = asked(DGX, scale__nodes=128).candidate
     management = candidate.fabric.out_of_band
     boxes = sum(candidate.fabric.compute.switches.values()) + sum(candidate.fabric.in_band.switches.values())
     assert management.endpoints >= 128 + boxes + management.leaf
-    assert "uplinks to the front-end network" in management.notes[0]
+    assert management.notes[0].startswith(f"{2 * management.leaf} uplinks of 100G to the front-end network")
+    uplink_modules = {name: number for name, number in candidate.fabric.in_band.cables.items() if name.startswith("100G")}
+    assert sum(uplink_modules.values()) == candidate.fabric.in_band.modules["management"] == 2 * management.leaf
     without_uplinks = management.leaf * 48
     assert management.endpoints <= without_uplinks
 
