@@ -9,6 +9,7 @@ from catalogs.quantities import magnitude
 from rules.design import Figures
 from rules.findings import Kind, Strength
 from rules.proposals import run_days
+from rules.scale import deadline_counts, sized_by_deadline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -69,15 +70,9 @@ def _ranked(candidate: Candidate, context: Context) -> Ranked:
 def size_follows_limits(context: Context) -> bool:
     """Return whether "fastest" has a meaning: the size is fixed or bought by a budget, or money or power bound it from above."""
     answers = context.answers
-    if answers.text("budget.objective") != "fastest" or not sized_by_deadline(context):
+    if answers.text("budget.objective") != "fastest" or not sized_by_deadline(context.answers):
         return True
     return answers.given("budget.purchase") or answers.given("facility.total_power")
-
-
-def sized_by_deadline(context: Context) -> bool:
-    """Return whether the deadline decides the size."""
-    answers = context.answers
-    return answers.text("scale.mode") == "deadline" and not (answers.given("scale.nodes") or answers.given("scale.gpus"))
 
 
 def _measure(figures: Figures, context: Context, objective: str) -> tuple[str, float]:
@@ -89,10 +84,10 @@ def _measure(figures: Figures, context: Context, objective: str) -> tuple[str, f
         return "power times time of the run", energy
     if objective == "fastest" and size_follows_limits(context):
         return "time of the run", days
-    money = figures.ownership_usd if sized_by_deadline(context) else figures.usd_per_million_units
+    money = figures.ownership_usd if sized_by_deadline(context.answers) else figures.usd_per_million_units
     if money is None:
         return "power times time of the run, since its price is unknown", energy
-    return ("cost of owning it" if sized_by_deadline(context) else "cost of the work"), money
+    return ("cost of owning it" if sized_by_deadline(context.answers) else "cost of the work"), money
 
 
 def _order(each: Ranked, context: Context) -> tuple[object, ...]:
@@ -111,8 +106,8 @@ def _over_budget(figures: Figures, context: Context) -> bool:
 
 
 def _late(figures: Figures, context: Context) -> bool:
-    """Return whether the run takes longer than the deadline that the person gave."""
-    days = context.answers.number("scale.deadline") if context.answers.given("scale.deadline") else None
+    """Return whether the run takes longer than the deadline that must be met."""
+    days = context.answers.number("scale.deadline") if deadline_counts(context.answers) else None
     return figures.days is not None and days is not None and figures.days > days
 
 

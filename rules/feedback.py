@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
-from rules.choice import sized_by_deadline
 from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
+from rules.scale import sized_by_deadline
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, 
 def _size_is_what_limits_allow(context: Context) -> bool:
     """Return whether the size was taken as large as budget or power allow, so that exceeding them means to take fewer."""
     answers = context.answers
-    fastest = answers.text("budget.objective") == "fastest" and sized_by_deadline(context)
+    fastest = answers.text("budget.objective") == "fastest" and sized_by_deadline(answers)
     return fastest or answers.text("scale.mode") == "budget"
 
 

@@ -37,6 +37,8 @@ MOST_DOUBLINGS = 6
 """A size 64 times the one that the full sustained rate would need is past any scaling; the search for a size ends there."""
 FASTEST_OF = 8
 """How many of the largest sizes within the limits are compared; a batch may suit a smaller one better."""
+FASTEST_AMONG = 15
+"""How many powers of two are compared where no size meets the deadline: up to 16,384 servers, past the largest published run."""
 MOST_IDLE = 0.75
 """A plan uses at least this share of the GPUs that are bought."""
 OVERSHOOT = 1.15
@@ -72,7 +74,36 @@ def propose(context: Context, *, exhaustive: bool = False) -> Proposals:
             found.rejected.append(Rejected(node.id, node.name, "search", "proposals.size", sized))
         else:
             found.candidates.append(sized)
+    if not found.candidates:
+        _propose_nearest(found, nodes, context)
     return found
+
+
+def _propose_nearest(found: Proposals, nodes: list[Node], context: Context) -> None:
+    """Where no size works for anything, take each kind of hardware at its best size all the same, so that the rules can say why not."""
+    failed = {each.candidate: each for each in found.rejected if each.kind == "search"}
+    seen: set[tuple[str, int]] = set()
+    for node in nodes:
+        gpu = context.catalog.gpus[node.gpu]
+        key = (gpu.id, node.scale_up_domain)
+        if node.id not in failed or key in seen or node.desktop or node.is_rack:
+            continue
+        seen.add(key)
+        units = _fastest_units(node, gpu, context)
+        found.candidates.append(candidate_of(node, gpu, units, context, "the fastest size, since no size meets every answer"))
+        found.rejected.remove(failed[node.id])
+
+
+def _fastest_units(node: Node, gpu: Gpu, context: Context) -> int:
+    """Return the power of two with the shortest run, one unit where nothing runs at all."""
+    hardware = _hardware(node, gpu, context)
+    powers = [1 << shift for shift in range(FASTEST_AMONG) if (1 << shift) * node.gpu_count <= LARGEST_CLUSTER_GPUS]
+
+    def days(units: int) -> float:
+        seconds = _best_seconds(units * node.gpu_count, hardware, context)
+        return _days(seconds, gpu, units * node.gpu_count, context) if seconds < math.inf else math.inf
+
+    return min(powers, key=lambda units: (days(units), units))
 
 
 def _excluded(node: Node, gpu: Gpu, context: Context) -> tuple[str, str] | None:

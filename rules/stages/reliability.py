@@ -11,6 +11,7 @@ from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.reliability import RULES
 from rules.own_server import OWN_SERVER_ID
+from rules.scale import deadline_counts
 from rules.sizing.checkpoint import in_words
 from rules.sizing.reliability import (
     REPAIR_DAYS,
@@ -76,7 +77,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("run_time_low", "the lower end in words"),
     FactField("run_time", "the expected length in words"),
     FactField("run_time_high", "the upper end in words"),
-    FactField("deadline_given", "whether a deadline was answered"),
+    FactField("deadline_given", "whether a deadline must be met: one that was answered, or the assumed one where the size follows from it"),
     FactField("deadline_days", "the deadline"),
 )
 
@@ -173,7 +174,7 @@ def _run_facts(run: Range | None, failures_per_day: float, context: Context) -> 
         "run_high_days": 0.0 if high is None else float(high.magnitude),
         **{name: _in_words(value) for name, value in (("run_time_low", low), ("run_time", expected), ("run_time_high", high))},
         "interruptions": days * failures_per_day,
-        "deadline_given": answers.given("scale.deadline"),
+        "deadline_given": deadline_counts(answers),
         "deadline_days": answers.number("scale.deadline") or 0.0,
     }
 

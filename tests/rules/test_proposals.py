@@ -167,3 +167,23 @@ def test_what_the_budget_buys_is_placed_in_the_racks_that_are_there(catalog):
     best = found.ranking.chosen
     assert found.ranking.good
     assert best.figures.racks <= 2
+
+
+@pytest.mark.parametrize(
+    ("answers", "rule"),
+    [
+        ({"parallelism.tensor": 3}, "vram.no_plan_divides"),
+        ({"scale.mode": "budget", "budget.purchase": "1 USD"}, "money.budget_exceeded"),
+        ({"scale.deadline": "0.001 day"}, "reliability.deadline_missed"),
+        ({"training.tokens": "1e18"}, "reliability.deadline_missed"),
+        ({"training.sequence_length": 100_000_000}, "vram.state_does_not_fit"),
+    ],
+)
+def test_nothing_fits_is_an_answer_with_a_nearest_design(answers, rule, catalog):
+    """A dead end names the limit that binds, a nearest design and what to change."""
+    design = advise(Answers.of(answers), catalog, strict=True)
+    assert not design.fits
+    assert design.figures is not None
+    stopped = {found.rule: found for found in design.conflicts}
+    assert rule in stopped
+    assert stopped[rule].remedies
