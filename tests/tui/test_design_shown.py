@@ -17,7 +17,7 @@ from wizard.files import design_text
 from wizard.session import Session
 from wizard.summary import headline
 from wizard.tui.figures import live_lines, money_and_time
-from wizard.tui.pages import page_rows
+from wizard.tui.pages import addressee, page_rows
 from wizard.tui.work import Work, autosave_of
 
 BOM = (
@@ -36,6 +36,11 @@ def catalog():
 @pytest.fixture
 def design(catalog):
     return replace(small_engine(Answers(), catalog), bom=BOM)
+
+
+def test_whom_to_ask_reads_as_a_sentence():
+    assert addressee("network vendor") == "the network vendor"
+    assert addressee("your software team") == "your software team"
 
 
 def plain(rows):
@@ -114,6 +119,7 @@ async def test_enter_on_a_line_says_how_it_was_concluded_down_to_answer_formula_
         text = "".join(line.plain for line in app.screen._text.split("\n"))
         assert "How it was concluded" in text
         assert "being derived" not in text
+        assert "guidance G" in text
         assert "rule " in text
         assert "answer " in text
         assert "catalog " in text

@@ -258,9 +258,9 @@ class WizardApp(EngineApp):
     def show_behind(self, row: Row) -> None:
         """Show what stands behind a line of the design; remedies can be applied."""
         choices = [(f"fix:{number}", f"Change: {remedy.text}") for number, remedy in enumerate(row.remedies)]
-        text = behind_text(row, self.adviser.catalog)
         explained = bool(row.subject) and self.adviser.can_explain and self.work.design is not None
-        dialog = TextDialog(row.title, text + Content("\n\nHow it was concluded: being derived …") if explained else text, choices)
+        waiting = Content("\n").join([*row.behind, Content(""), Content("How it was concluded: being derived …")])
+        dialog = TextDialog(row.title, waiting if explained else behind_text(row, self.adviser.catalog), choices)
 
         async def chosen(choice: str | None) -> None:
             if choice:
@@ -268,14 +268,16 @@ class WizardApp(EngineApp):
 
         self.push_screen(dialog, chosen)
         if explained and self.work.design is not None:
-            self._explain_in(dialog, text, self.work.design.answers, row.subject)
+            self._explain_in(dialog, row, self.work.design.answers)
 
     @in_worker(thread=True, group="explain", exclusive=True, exit_on_error=False)
-    def _explain_in(self, dialog: TextDialog, text: Content, answers: Answers, subject: str) -> None:
-        """Derive how something was concluded, down to answers, formulas and sources, and show it below `text` in the dialog."""
-        lines = self.adviser.explain(answers, subject, dialog.text_width)
+    def _explain_in(self, dialog: TextDialog, row: Row, answers: Answers) -> None:
+        """Derive how a line was concluded, down to answers, formulas and sources, and show it in the dialog; else the rule alone."""
+        lines = self.adviser.explain(answers, row.subject, dialog.text_width)
         if lines:
-            text = Content("\n").join([text, Content(""), Content.styled("How it was concluded", "bold"), *map(Content, lines)])
+            text = Content("\n").join([*row.behind, Content(""), Content.styled("How it was concluded", "bold"), *map(Content, lines)])
+        else:
+            text = behind_text(row, self.adviser.catalog)
         self.call_from_thread(dialog.show_text, text)
 
     async def apply_remedy(self, row: Row, number: int) -> None:

@@ -38,6 +38,10 @@ _TAIL = re.compile(r"; .*|, (?:0|empty|none|negative) (?:where|without) .*")
 """What a meaning says of values that are absent; no reader of a value that is there needs it."""
 
 
+_NAMED = ("adamw", "sgd", "pytorch", "jax", "tensorflow", "infiniband", "ethernet", "pcie", "nvswitch")
+"""Choices of one word that have a name of their own."""
+
+
 @lru_cache(maxsize=1)
 def _facts() -> Mapping[tuple[Stage, str], str]:
     from rules.stages import all_stages
@@ -81,4 +85,4 @@ def value_words(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     text = str(value)
-    return choice_label(text) if _CODE.fullmatch(text) else text
+    return choice_label(text) if _CODE.fullmatch(text) or text in _NAMED else text

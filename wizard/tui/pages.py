@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from rules.design import Design, Rejected
     from rules.findings import Finding
 
+LIMIT = "limit_"
+"""How the names of limits begin among the numbers of a finding."""
 LABELLED = 50
 """Column at which the meanings of numbers begin."""
 REJECTED_BY = {
@@ -59,15 +61,20 @@ def decision_label(decision: str) -> str:
 
 def _behind(found: Finding) -> Iterable[Content]:
     yield Content(found.because)
-    if found.numbers:
+    if any(not name.startswith(LIMIT) for name in found.numbers):
         yield Content("")
         yield Content.assemble(("Numbers it rests on", "bold"))
         yield from _numbers(found.numbers, found.stage)
     if found.ask:
         yield Content("")
-        yield Content.assemble((f"Ask the {found.to}: " if found.to else "Check: ", "bold"), found.ask)
+        yield Content.assemble((f"Ask {addressee(found.to)}: " if found.to else "Check: ", "bold"), found.ask)
     if found.good_answer:
         yield Content.assemble(("A good answer: ", "bold"), found.good_answer)
+
+
+def addressee(to: str) -> str:
+    """Return whom to ask, with the article where there is none: "the network vendor", "your software team"."""
+    return to if to.startswith(("your ", "the ")) else f"the {to}"
 
 
 def reasons(design: Design) -> list[Row]:
@@ -119,7 +126,7 @@ def rejected(design: Design) -> list[Row]:
         mine = [each for each in design.rejected if each.kind == kind]
         if mine:
             title, note = REJECTED_BY.get(kind, (kind, ""))
-            rows += [heading(title, f"{len(mine)}: {note}"), *map(_rejected_row, mine)]
+            rows += [heading(title, f"({len(mine)}) {note}"), *map(_rejected_row, mine)]
     return rows or [heading("No candidate was rejected")]
 
 
@@ -139,7 +146,8 @@ def _stage_of(rule: str) -> Stage | None:
 
 
 def _numbers(found: Mapping[str, str], stage: Stage | None) -> Iterable[Content]:
-    for name, value in found.items():
+    """Yield numbers with what they mean; limits are told with the rule, where their sources stand."""
+    for name, value in ((name, value) for name, value in found.items() if not name.startswith(LIMIT)):
         meaning = fact_meaning(stage, name) if stage is not None else words(name)
         yield Content.assemble((f"  {meaning}: ", "$foreground-muted"), value_words(value))
 
@@ -209,12 +217,12 @@ def questions(design: Design) -> list[Row]:
     rows: list[Row] = []
     for vendor in dict.fromkeys(each.to for each in found):
         mine = [each for each in found if each.to == vendor]
-        rows.append(heading(f"To the {vendor}", f"{len(mine)} question{'s' if len(mine) > 1 else ''}"))
+        rows.append(heading(f"To {addressee(vendor)}", f"{len(mine)} question{'s' if len(mine) > 1 else ''}"))
         for each in mine:
             text = Content.assemble(
                 (f" {sign('question')} ", "bold"), each.ask, ("\na good answer: ", "$foreground-muted"), each.good_answer
             )
-            rows.append(Row(text, f"To the {vendor}", tuple(_behind(each)), (), each.rule, each.guidance, each.rule))
+            rows.append(Row(text, f"To {addressee(vendor)}", tuple(_behind(each)), (), each.rule, each.guidance, each.rule))
     return rows or [heading("No questions yet")]
 
 

@@ -28,7 +28,7 @@ def parts(design: Design, width: int = 78) -> list[Row]:
         return [heading("Nothing to buy yet")]
     name = max(LEAST_NAME, width - COUNT - PRICE - DATE - CONFIDENCE - 4)
     rows = [heading(f"Total  {_sum(design.bom, sure=not purchase_is_open(design))}", _unpriced(design.bom))]
-    head = f"{'':>{COUNT}}   {'part':<{name}}{'price of all':>{PRICE}} {'of date':<{DATE}}{'confidence':<{CONFIDENCE}}"
+    head = f"{'':>{COUNT}}   {'part':<{name}}{'price':>{PRICE}} {'date':<{DATE}}{'confidence':<{CONFIDENCE}}"
     rows.append(Row(Content.styled(head, "$foreground-muted")))
     for category in dict.fromkeys(line.category for line in design.bom):
         lines = [line for line in design.bom if line.category == category]
