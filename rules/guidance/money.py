@@ -7,6 +7,7 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.budget import BUDGET_RULES
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.delivery import DELIVERY_RULES
 
 STALE_MONTHS = 3
 """A quarter: since the memory shortage that began late in 2025, older hardware prices do not hold (notes of the price catalog)."""
@@ -288,5 +289,5 @@ _PRICE_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*BUDGET_RULES, *_PRICE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*BUDGET_RULES, *DELIVERY_RULES, *_PRICE_RULES), key=lambda rule: rule.id))
 """All rules of the stage, by id."""

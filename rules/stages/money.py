@@ -11,6 +11,7 @@ from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.proposals import ladder
 from rules.sizing.cost import LEFT_OUT, cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
+from rules.sizing.delivery import allocation, lead_time, network_lead_weeks
 from rules.sizing.electricity import electricity_price, text_of
 from rules.sizing.lookup import threshold_number
 from rules.sizing.power import HOURS_PER_YEAR
@@ -76,6 +77,7 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "objective": answers.text("budget.objective"),
         "scale_mode": answers.text("scale.mode"),
         "product_status": status.value,
+        **_delivery_facts(candidate, context),
         "verified": node.verified and gpu.verified,
         "has_product_notes": bool(node.notes) and not own and not node.desktop,
         "product_notes": node.notes.rstrip("."),
@@ -85,6 +87,22 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "gigaflop_per_unit": f"{context.workload.flops_per_unit / GIGA:.3g} GFLOP per {context.workload.unit}",
         "size_given": answers.given("scale.nodes") or answers.given("scale.gpus"),
         "time_binds": _time_binds(candidate, context),
+    }
+
+
+def _delivery_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    known = lead_time(candidate.node, candidate.gpu, context.catalog)
+    allocated = allocation(candidate.gpu, context.catalog)
+    network_low, network_high = network_lead_weeks(context.catalog)
+    return {
+        "lead_known": known is not None,
+        "lead_high_weeks": known.high_weeks if known else 0.0,
+        "lead_words": known.words if known else "unknown",
+        "allocation_words": f" Of {candidate.gpu.name} is said: {allocated}." if allocated else "",
+        "network_lead_low_weeks": network_low,
+        "network_lead_high_weeks": network_high,
+        "has_export_note": bool(candidate.gpu.export_note),
+        "export_note": candidate.gpu.export_note or "nothing",
     }
 
 
