@@ -73,6 +73,8 @@ CAST_BYTES = {"fp8": 4.0, "fp8_block": 4.0, "fp4": 6.0, "nvfp4": 6.0}
 and write what the Hadamard transform makes of it [Transformer Engine documentation, recipes]."""
 LOSS_BYTES_PER_LOGIT = 16.0
 """Bytes per logit of the loss, forward and backward, in 32 bit [Megatron vocabulary-parallel cross-entropy]."""
+WIDE_PRECISIONS = ("fp32", "tf32")
+"""Precisions wider than BF16, in which head and attention are computed as well."""
 SAME_UNITS = {"fp16": "bf16", "nvfp4": "fp4"}
 """Formats of one width, for which one training share holds: their dense peaks agree on every GPU of the catalog but Gaudi 3."""
 TRAINING_SHARE = {"bf16": 0.86, "tf32": 0.86, "fp32": 0.86, "fp8": 0.95, "fp8_block": 0.92, "fp4": 1.0}
@@ -132,6 +134,11 @@ class Arithmetic:
     weight_gradients: float = 1.0
     dequantized: bool = False
 
+    @property
+    def kept_precision(self) -> str:
+        """Return the precision of what 8- and 4-bit training leaves alone (head, attention): BF16, or the training's own where wider."""
+        return self.precision if self.precision in WIDE_PRECISIONS else "bf16"
+
     def trained_rate(self, precision: str) -> float:
         """Return the FLOP/s that matrix products of a precision keep up in training."""
         rate = self.hardware.rate(precision)
@@ -142,10 +149,10 @@ class Arithmetic:
         return rate.sustained * TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, units), TRAINING_SHARE[units])
 
     def product(self, rows: float, columns: float, inner: float, low: bool, groups: float = 1.0) -> float:
-        """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else BF16."""
+        """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else that of head and attention."""
         if rows <= 0 or columns <= 0 or inner <= 0:
             return 0.0
-        rate = self.hardware.rate(self.precision if low else "bf16")
+        rate = self.hardware.rate(self.precision if low else self.kept_precision)
         width = 1.0 if low and rate.native in LOW_PRECISIONS else BYTES_16
         padded = -(-rows // TILE_ROWS) * TILE_ROWS if groups > 1 else rows
         arithmetic = 2.0 * padded * columns * inner / self.trained_rate(rate.precision)
@@ -216,11 +223,11 @@ class Arithmetic:
 
     def _attention(self, tokens: float, tensor: int) -> tuple[float, float]:
         """Return (forward, backward) seconds of the attention core over all of the rank's heads."""
-        shape, peak = self.shape, self.hardware.rate("bf16").peak
+        shape, peak = self.shape, self.hardware.rate(self.kept_precision).peak
         width = (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim) if shape.attention == "mla" else 2 * shape.head_dim
         heads = shape.attention_heads / tensor
         if self.techniques.attention == UNFUSED:
-            products = 2.0 * tokens * self.sequence * heads * width / self.trained_rate("bf16")
+            products = 2.0 * tokens * self.sequence * heads * width / self.trained_rate(self.kept_precision)
             moved = self.streamed((EAGER_SCORE_BYTES if self.techniques.eager else UNFUSED_SCORE_BYTES) * heads * tokens * self.sequence)
             return products + moved, UNFUSED_BACKWARD * (products + moved)
         seen = self._seen_keys()

@@ -6,8 +6,10 @@ import pytest
 
 from catalogs import load_catalog
 from catalogs.schema import Node
+from rules.answers import Answers
 from rules.sizing.compute import Arithmetic
 from rules.sizing.hardware import hardware_of
+from rules.sizing.model import shape_from_answers
 from rules.sizing.results import ModelShape
 from rules.sizing.techniques import FLASH_1, FLASH_2, TUNED
 
@@ -100,3 +102,19 @@ def test_a_layer_of_few_tokens_waits_for_the_host_of_an_eight_gpu_server():
     made = Arithmetic(qwen, hardware_of(record, CATALOG.gpus[record.gpu], CATALOG), "mxfp8", 4096).layer(4096, 1, True, 8)
     assert 48 * (made.forward + made.backward) == pytest.approx(0.43, rel=0.15)
     assert made.wait > made.products
+
+
+@pytest.mark.parametrize("node", ["nvidia-dgx-h100", "supermicro-as-8125gs-tnmr2-mi300x"])
+@pytest.mark.parametrize("precision", ["fp32", "tf32"])
+def test_head_and_attention_are_no_faster_than_the_precision_allows(node, precision):
+    """No part of a step runs above the peak of its format: utilization stays below one, however large vocabulary and sequence are."""
+    catalog = load_catalog()
+    record = catalog.nodes[node]
+    machine = hardware_of(record, catalog.gpus[record.gpu], catalog)
+    answers = Answers.of({"model.preset": "llama-3.1-8b", "model.vocabulary_size": 2_000_000, "training.sequence_length": 8192})
+    shape = shape_from_answers(answers, catalog)
+    wide = Arithmetic(shape, machine, precision, 8192)
+    narrow = Arithmetic(shape, machine, "bf16", 8192)
+    assert sum(wide.head(8192, 1)) > 1.5 * sum(narrow.head(8192, 1))
+    flops = 6.0 * 8192 * 2_000_000 * shape.hidden_size
+    assert flops / sum(wide.head(8192, 1)) <= machine.rate(precision).peak
