@@ -18,6 +18,7 @@ from wizard.session import Session
 from wizard.summary import headline
 from wizard.tui.figures import live_lines, money_and_time
 from wizard.tui.pages import addressee, page_rows
+from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.work import Work, autosave_of
 
 BOM = (
@@ -113,7 +114,9 @@ def test_no_page_shows_codes_for_words(catalog):
 
 async def test_enter_on_a_line_says_how_it_was_concluded_down_to_answer_formula_and_source():
     async with interview(WIDE, engine=None) as (app, pilot):
-        await press(app, pilot, "f4", "down", "down")
+        await press(app, pilot, "f4")
+        rows = app.screen.query_one(PointedList)
+        rows.highlighted = next(number for number, each in enumerate(rows.options) if (each.id or "").startswith("vram.fits|"))
         await pilot.press("enter")
         await rest(app, pilot)
         text = "".join(line.plain for line in app.screen._text.split("\n"))
