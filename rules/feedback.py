@@ -13,12 +13,16 @@ from rules.scale import sized_by_deadline
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from rules.candidate import Candidate, Context
 
 SLOWER = 0.98
 """A fabric that offers less than this share of what the plan was rated with sends the candidate back to the plan search."""
+
+
+CABLED = (Stage.FABRIC, Stage.POWER, Stage.MONEY)
+"""The stages that cable lengths and optics reach: what is wired, what it draws, what it costs."""
 
 
 def take_edge(candidate: Candidate, context: Context, taken: Sequence[Reentry]) -> tuple[Candidate, Reentry] | None:
@@ -55,7 +59,7 @@ def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidat
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
     if density == 0 or density == fabric.nodes_per_rack:
         return None
-    changed = _again_from(Stage.FABRIC, candidate, context)
+    changed = _again(CABLED, candidate, context)
     changed.placed_density = density
     return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
 
@@ -80,7 +84,7 @@ def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, 
     cost = candidate.cost.purchase if candidate.cost else None
     if not _size_is_what_limits_allow(context) or budget is None or cost is None:
         return None
-    needed = cost.expected.to("USD").magnitude
+    needed = magnitude(cost.expected, "USD")
     return _shrunk(
         candidate, context, needed / budget, f"with network and storage the bill is {needed:,.0f} USD, over the {budget:,.0f} USD"
     )
@@ -105,24 +109,19 @@ def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> 
     return None
 
 
-def _again_from(stage: Stage, candidate: Candidate, context: Context) -> Candidate:
-    """Return a fresh candidate of the same node, size and plan that keeps what the stages before `stage` found."""
-    order = list(Stage)
-    before = order[: order.index(stage)]
-    flags = {flag for module in all_stages() if module.STAGE in before for rule in module.RULES for flag in rule.writes}
-    bills = [line for module in all_stages() if module.STAGE in before for line in module.bill(candidate, context)]
+def _again(stages: Collection[Stage], candidate: Candidate, context: Context) -> Candidate:
+    """Return the candidate with the same node, size and plan, to be judged again in `stages`; what the others found is kept."""
+    kept = [module for module in all_stages() if module.STAGE not in stages]
+    flags = {flag for module in kept for rule in module.RULES for flag in rule.writes}
     return replace(
         candidate,
         fabric=None,
-        host=None,
-        storage=None,
         facility=None,
-        reliability=None,
         cost=None,
-        bom=bills,
-        facts={each: fact for each, fact in candidate.facts.items() if each in before},
+        bom=[line for module in kept for line in module.bill(candidate, context)],
+        facts={stage: fact for stage, fact in candidate.facts.items() if stage not in stages},
         flags=candidate.flags & flags,
-        findings=[found for found in candidate.findings if found.stage in before],
+        findings=[found for found in candidate.findings if found.stage not in stages],
     )
 
 

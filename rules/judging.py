@@ -50,7 +50,7 @@ def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Ju
 def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
     """Run the stages on a candidate and return what failed (empty when all is well).
 
-    A stage whose fact the candidate has already was settled before a feedback edge that starts later; it is not run again.
+    A stage whose fact the candidate has already is not touched by the feedback edge that was taken; it is not run again.
     """
     failures: list[str] = []
     for module in all_stages():
@@ -59,6 +59,7 @@ def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[
         fact = module.assess(candidate, context)
         candidate.bom.extend(module.bill(candidate, context))
         failures += apply_rules(module, candidate, fact, context, strict=strict)
+    candidate.findings.sort(key=lambda found: list(Stage).index(found.stage))
     return failures
 
 

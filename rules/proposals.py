@@ -266,14 +266,14 @@ def _no_plan(gpu: Gpu) -> str:
 
 def run_days(choice: PlanChoice, gpu: Gpu, gpus: int, context: Context) -> float:
     """Return the days that the whole run takes at the expected step time, failures and restarts counted in."""
-    return _days(choice.step.expected.to("s").magnitude, gpu, gpus, context)
+    return _days(magnitude(choice.step.expected, "s"), gpu, gpus, context)
 
 
 def _days(seconds: float, gpu: Gpu, gpus: int, context: Context) -> float:
     """Return the days of the run at a step time of `seconds`; infinite where failures leave no time to work."""
     work = context.workload
     steps = work.units_total / (work.global_batch * (work.sequence_length if work.unit == "token" else 1))
-    checkpoint = work.checkpoint.to("byte").magnitude
+    checkpoint = magnitude(work.checkpoint, "byte")
     goodput = goodput_at(1, context.catalog, gpus=gpus, gpu=gpu, checkpoint_bytes=checkpoint)
     return steps * seconds / SECONDS_PER_DAY / goodput if goodput > 0 else math.inf
 

@@ -61,10 +61,10 @@ def _overall(candidate: Candidate, context: Context) -> tuple[object, ...]:
     """Order over all groups by a first estimate: what has a plan, what the budget allows, the objective, then the GPUs' power."""
     price = unit_price(candidate.node, context.catalog, context.answers)
     watts = candidate.gpu.power.maximum.to("W") if candidate.gpu.power.maximum else 1000.0
-    cost = price.expected.to("USD").magnitude * candidate.units if price else float("inf")
+    cost = magnitude(price.expected, "USD") * candidate.units if price else float("inf")
     alone = unit_price(candidate.node, context.catalog, context.answers, network=False)
     least = magnitude(alone.low, "USD") * candidate.units if alone else 0.0
-    days = candidate.choice.step.expected.to("s").magnitude if candidate.choice else float("inf")
+    days = magnitude(candidate.choice.step.expected, "s") if candidate.choice else float("inf")
     fastest = context.answers.text("budget.objective") == "fastest"
     budget = context.answers.number("budget.purchase")
     standing = 0 if budget is None else 1 if price is None else 2 * (least > budget)

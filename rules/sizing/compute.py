@@ -149,7 +149,10 @@ class Arithmetic:
         return rate.sustained * TRAINING_SHARE_BY_ARCHITECTURE.get((self.hardware.architecture, units), TRAINING_SHARE[units])
 
     def product(self, rows: float, columns: float, inner: float, low: bool, groups: float = 1.0) -> float:
-        """Return the seconds of `groups` products of rows × columns × inner in one kernel, `low` at the training precision, else that of head and attention."""
+        """Return the seconds of `groups` products of rows × columns × inner in one kernel.
+
+        `low` runs them at the training precision, else at that of head and attention.
+        """
         if rows <= 0 or columns <= 0 or inner <= 0:
             return 0.0
         rate = self.hardware.rate(self.precision if low else self.kept_precision)

@@ -7,8 +7,8 @@ then the same vendor, then all; such a value is marked as estimated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import lru_cache
+from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache
 from statistics import median, median_high
 from typing import TYPE_CHECKING
 
@@ -104,6 +104,19 @@ class Hardware:
     superchip: bool = False
     per_domain: int = 0
     assumed: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Return the hash of what tells hardware apart, worked out once: a search looks it up a thousand times."""
+        return hash((self.gpu, self.node, self.memory_bytes, self.domain, self.per_domain, self.nic_bytes_per_s, self.scale_up_bytes_per_s))
+
+    @cached_property
+    def anonymous(self) -> Hardware:
+        """Return the hardware without the name of the node and its notes: what plans and times depend on."""
+        return replace(self, node="", assumed=())
 
     def rate(self, precision: str) -> Rate:
         """Return the rate at a training precision; at one that the GPU does not know, that of BF16."""

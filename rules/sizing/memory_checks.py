@@ -105,7 +105,7 @@ def gathered_checkpoint(workload: Workload, catalog: Catalog) -> float:
     if workload.kind in ADAPTER_KINDS:
         return (NF4_BYTES if workload.kind == "fine_tuning_qlora" else weights) * workload.parameters.total
     if workload.unit != "token":
-        return float(magnitude(workload.checkpoint, "byte"))
+        return magnitude(workload.checkpoint, "byte")
     return full * workload.parameters.total
 
 
@@ -132,7 +132,7 @@ def least_total_gb(workload: Workload, gpus: int, catalog: Catalog) -> float:
     """
     contexts = gpus * threshold_number(catalog.thresholds, "vram-cuda-context", "low") * GIB / GB
     if workload.unit != "token":
-        return float(magnitude(workload.checkpoint, "GB")) + contexts
+        return magnitude(workload.checkpoint, "GB") + contexts
     state = state_bytes(workload.precision, workload.optimizer)
     kept = state.total - (state.weight if state.master else 0.0)
     share = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)

@@ -76,11 +76,12 @@ class _Question:
 
     def __init__(self, workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, *, exhaustive: bool) -> None:
         self.workload, self.gpus, self.fixed, self.exhaustive = workload, gpus, fixed, exhaustive
-        self.hardware = replace(hardware, node="", assumed=())
+        self.hardware = hardware.anonymous
         self.key = (_essence(workload), self.hardware, gpus, fixed, exhaustive)
+        self.hash = hash(self.key)
 
     def __hash__(self) -> int:
-        return hash(self.key)
+        return self.hash
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Question) and self.key == other.key

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import quantity
+from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from rules.sizing.checkpoint import daly_goodput, plan_checkpoints
 from rules.sizing.lookup import fact_value, threshold_number
@@ -200,7 +200,7 @@ def goodput_at(
 
 def effective_days(working_days: Range, goodput: Goodput) -> Range:
     """Return the days that a run takes with failures: `working_days` of undisturbed training divided by the goodput."""
-    low, expected, high = (each.to("day").magnitude for each in (working_days.low, working_days.expected, working_days.high))
+    low, expected, high = (magnitude(each, "day") for each in (working_days.low, working_days.expected, working_days.high))
     return Range(
         quantity(low / goodput.high, "day"),
         quantity(expected / goodput.expected, "day"),

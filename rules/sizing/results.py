@@ -6,6 +6,7 @@ Quantities are pint quantities; counts are integers; shares and ratios are plain
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from catalogs.schema import Kind
@@ -79,6 +80,16 @@ class ModelShape:
     tables: int = 0
     dense_parameters: float = 0.0
     assumed: bool = False
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    @cached_property
+    def _hash(self) -> int:
+        """Return a hash of the main sizes, worked out once: plan searches look shapes up a thousand times."""
+        return hash(
+            (self.name, self.kind, self.layers, self.hidden_size, self.ffn_size, self.experts, self.vocabulary_size, self.parameters)
+        )
 
 
 @dataclass(frozen=True)

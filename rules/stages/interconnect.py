@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_number, format_quantity
+from catalogs.quantities import format_number, format_quantity, magnitude
 from catalogs.schema import Kind
 from rules.facts import FactField
 from rules.findings import Stage
@@ -214,7 +214,7 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
         neutral: dict[str, Scalar] = {f"{name}_percent": 0.0 for name in names}
         return {**neutral, "step_s": 0.0, "step_over_pcie_s": 0.0, "link_decides": False, "model_tflops": 0.0, "run_days": 0.0}
     step = choice.step
-    seconds = step.expected.to("s").magnitude
+    seconds = magnitude(step.expected, "s")
     over_pcie = _over_pcie(choice, context, hardware)
     gain = max(0.0, over_pcie / seconds - 1)
     return {
@@ -235,7 +235,7 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
 
 
 def _percent(step: StepEstimate, names: tuple[str, ...]) -> float:
-    whole = float(sum(value.to("s").magnitude for value in step.terms.values()))
+    whole = float(sum(magnitude(value, "s") for value in step.terms.values()))
     part = float(sum(step.terms[name].to("s").magnitude for name in names if name in step.terms))
     return round(100 * part / whole, 2) if whole else 0.0
 
@@ -243,7 +243,7 @@ def _percent(step: StepEstimate, names: tuple[str, ...]) -> float:
 def _over_pcie(choice: PlanChoice, context: Context, hardware: Hardware) -> float:
     """Return the seconds of the plan's step on the same GPUs joined by PCIe alone."""
     if not hardware.fast_scale_up:
-        return float(choice.step.expected.to("s").magnitude)
+        return magnitude(choice.step.expected, "s")
     domain = min(hardware.domain, max(hardware.gpus_per_node, choice.plan.tensor))
     slower = replace(
         hardware,

@@ -10,6 +10,7 @@ _ENERGY = computed("sizing.cost.cost_of", "power:node_power_typical_kw", "power:
 _ELECTRICITY = computed(
     "sizing.electricity.electricity_price", "fact.electricity-default", "budget.electricity_price", "facility.region", "electricity.values"
 )
+_NETWORK_LEAD = computed("sizing.delivery.network_lead_weeks", "fact.lead-time-switch", "fact.lead-time-nic")
 _OLDEST = computed("sizing.prices.newest_month", "price.date")
 _MISSING = computed("sizing.cost.cost_of", "bill.lines", "price.low")
 _RUN = computed("sizing.cost.run_gpu_hours", "reliability:run_days", "gpu_count")
@@ -68,7 +69,10 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_product_notes product_notes", taken("node.notes", "node.desktop")),
     **for_each("lead_known lead_high_weeks lead_words", computed("sizing.delivery.lead_time", "node.name", "gpu.name")),
     "allocation_words": computed("sizing.delivery.allocation", "gpu.name"),
-    **for_each("network_lead_low_weeks network_lead_high_weeks", computed("sizing.delivery.network_lead_weeks", "fact.lead-time-switch", "fact.lead-time-nic")),
+    **for_each(
+        "network_lead_low_weeks network_lead_high_weeks",
+        computed("sizing.delivery.network_lead_weeks", "fact.lead-time-switch", "fact.lead-time-nic"),
+    ),
     **for_each("has_export_note export_note", taken("gpu.export_note")),
     "product_status": taken("node.status", "gpu.status"),
     "verified": taken("node.verified", "gpu.verified"),

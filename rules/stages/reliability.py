@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_quantity, quantity
+from catalogs.quantities import format_quantity, magnitude, quantity
 from catalogs.schema import Kind
 from rules.facts import FactField
 from rules.findings import Stage
@@ -84,11 +84,11 @@ FACTS: tuple[FactField, ...] = (
 
 def _goodput(candidate: Candidate, context: Context) -> Goodput:
     """Return the goodput with the checkpoints that the storage stage planned."""
-    state = float(context.workload.checkpoint.to("byte").magnitude)
+    state = magnitude(context.workload.checkpoint, "byte")
     _, usual = reference_rates(context.workload.data_kind, candidate.gpus, context.catalog)
     storage, offered = candidate.storage, None
     if storage is not None and storage.write_offered is not None:
-        offered = state / storage.checkpoint_write_time.to("s").magnitude
+        offered = state / magnitude(storage.checkpoint_write_time, "s")
     return goodput_of(
         candidate.gpu,
         candidate.gpus,
@@ -106,8 +106,8 @@ def _working_days(candidate: Candidate, context: Context) -> Range | None:
     if choice is None or seconds is None:
         return None
     days = seconds / SECONDS_PER_DAY
-    expected = choice.step.expected.to("s").magnitude
-    quick, slow = (end.to("s").magnitude / expected for end in (choice.step.low, choice.step.high))
+    expected = magnitude(choice.step.expected, "s")
+    quick, slow = (magnitude(end, "s") / expected for end in (choice.step.low, choice.step.high))
     return Range(quantity(days * quick, "day"), quantity(days, "day"), quantity(days * slow, "day"))
 
 
@@ -180,7 +180,7 @@ def _run_facts(run: Range | None, failures_per_day: float, context: Context) -> 
 
 
 def _in_words(run: Quantity | None) -> str:
-    return "unknown" if run is None else in_words(float(run.to("s").magnitude))
+    return "unknown" if run is None else in_words(magnitude(run, "s"))
 
 
 def _estimate(

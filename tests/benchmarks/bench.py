@@ -49,7 +49,9 @@ def main() -> None:
 
     catalog = load_catalog()
     large = Answers.of({"model": {"preset": "llama-3.1-405b"}, "training": {"tokens": "15.6T", "global_batch": 2048, "sequence_length": 8192}, "scale": {"deadline": "90 days"}})  # fmt: skip  # noqa: E501
-    small = Answers.of({"workload": {"kind": "fine_tuning_lora"}, "model": {"preset": "llama-3.1-70b"}, "scale": {"mode": "fixed", "nodes": 1}})
+    small = Answers.of(
+        {"workload": {"kind": "fine_tuning_lora"}, "model": {"preset": "llama-3.1-70b"}, "scale": {"mode": "fixed", "nodes": 1}}
+    )
     for name, answers in (("405B by deadline", large), ("70B LoRA on one node", small)):
         start = time.perf_counter()
         advise(answers, catalog)
