@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
+from textual.widgets import Input
 
 from catalogs import load_catalog
 from rules.answers import UNKNOWN, Answers
@@ -16,7 +17,8 @@ from wizard.interview import load_interview
 from wizard.tui.advice import Adviser
 from wizard.tui.names import Names
 from wizard.tui.shown import choice_label
-from wizard.tui.widgets.text_entry import PickerEntry
+from wizard.tui.widgets.choice_entry import ChoiceEntry
+from wizard.tui.widgets.text_entry import PickerEntry, TextEntry
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +100,28 @@ async def test_a_name_typed_before_the_catalog_is_loaded_is_looked_up_when_it_is
         app.show_work()
         await rest(app, pilot)
         assert "llama-3.1-70b" in ids(entry.matches)
+
+
+async def test_a_design_that_arrives_while_keys_are_on_their_way_leaves_the_typed_text_alone():
+    async with interview() as (app, pilot):
+        await press(app, pilot, "pagedown", "pagedown", "tab", "tab", "5")
+        entry = row(app, "budget.purchase").entry
+        assert isinstance(entry, TextEntry)
+        with entry.prevent(Input.Changed):
+            entry.value = "5k"
+        app.show_work()
+        assert entry.value == "5k"
+
+
+async def test_a_choice_on_its_way_is_not_put_back():
+    async with interview() as (app, pilot):
+        entry = row(app, "workload.kind").entry
+        assert isinstance(entry, ChoiceEntry)
+        entry.pick("vision")
+        app.show_work()
+        assert entry.value == "vision"
+        await rest(app, pilot)
+        assert app.work.answers.values == {"workload.kind": "vision"}
 
 
 # --- invalid text

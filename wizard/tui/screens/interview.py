@@ -245,6 +245,9 @@ class InterviewScreen(WizardScreen):
     async def on_answered(self, event: Answered) -> None:
         """Record what was typed or picked; setting a field to what is stored records nothing."""
         event.stop()
+        for row in self.rows():
+            if row.key == event.key:
+                row.entry.heard = event.raw
         if event.raw == text_of(self.work.session, event.key):
             return
         self._answering += 1
@@ -279,14 +282,16 @@ class InterviewScreen(WizardScreen):
             self._before_edit = None
         self._show_hint()
 
-    def action_dont_know(self) -> None:
+    async def action_dont_know(self) -> None:
         """Answer the focused question with "I don't know"."""
+        await self.settle()
         row = self.focused_row()
         if row is not None:
             self.record(row.key, "?")
 
-    def action_clear_answer(self) -> None:
+    async def action_clear_answer(self) -> None:
         """Leave the focused question unanswered."""
+        await self.settle()
         row = self.focused_row()
         if row is not None:
             self.record(row.key, "")

@@ -25,7 +25,7 @@ GAP = 2
 
 
 class ChoiceEntry(Widget, can_focus=True):
-    """The choices of a question; choosing one posts `Answered`."""
+    """The choices of a question; choosing one posts `Answered`. `heard` is the choice that the session knows of."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("left", "choose(-1)", "Choose the one before", show=False),
@@ -37,11 +37,14 @@ class ChoiceEntry(Widget, can_focus=True):
     def __init__(self, key: str, choices: tuple[str, ...], assumed: str = "") -> None:
         super().__init__(classes="choice")
         self.key, self.choices, self.assumed = key, choices, assumed
-        self.value = ""
+        self.value = self.heard = ""
 
     def show(self, text: str) -> None:
         """Show a stored answer without recording it."""
-        value = UNKNOWN if text == "?" else text
+        self.heard = UNKNOWN if text == "?" else text
+        self._put(self.heard)
+
+    def _put(self, value: str) -> None:
         if value != self.value:
             self.value = value
             self.refresh(layout=True)
@@ -54,7 +57,7 @@ class ChoiceEntry(Widget, can_focus=True):
 
     def pick(self, value: str) -> None:
         """Choose, and tell the screen."""
-        self.show(value)
+        self._put(value)
         self.post_message(Answered(self.key, value))
 
     def action_choose(self, step: int) -> None:

@@ -89,7 +89,9 @@ class FieldRow(Vertical):
         self._show_stand_in()
         self._look_late()
         value, draft = session.answers.values.get(self.key), session.draft_of(self.key)
-        if isinstance(self.entry, ChoiceEntry) or draft is not None or not same_answer(self.key, self.entry.value, value):
+        on_its_way = self.entry.value != self.entry.heard
+        stands = isinstance(self.entry, TextEntry) and draft is None and same_answer(self.key, self.entry.value, value)
+        if not on_its_way and not stands:
             self.entry.show(text_of(session, self.key))
         origin = origin_of(session.answers, self.key, design)
         choosing = isinstance(self.entry, PickerEntry) and self.entry.open

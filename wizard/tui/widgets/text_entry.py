@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 
 
 class TextEntry(Input):
-    """One line of text for one answer. Text is checked by the session, never refused while typing."""
+    """One line of text for one answer. Text is checked by the session, never refused while typing.
+
+    `heard` is the text that the session knows of; where the field holds another, what was typed is still on its way.
+    """
 
     def __init__(self, key: str, placeholder: str, text: str) -> None:
         super().__init__(value=text, placeholder=placeholder, compact=True, select_on_focus=False)
         self.key = key
+        self.heard = text
 
     def show(self, text: str) -> None:
         """Show a stored answer without recording it."""
+        self.heard = text
         if text != self.value:
             with self.prevent(Input.Changed):
                 self.value = text
