@@ -101,9 +101,9 @@ class EngineApp(App[int]):
 
     def tell_changes(self) -> None:
         """Say that a saved design comes out otherwise now, and why."""
-        path = self.work.path
+        path, causes = self.work.path, "; ".join(each.partition(" (")[0] for each in self.work.causes)
         self.notify(
-            f"Derived again: {self.work.changed_text}, because {'; '.join(self.work.causes)}. "
+            f"Derived again: {self.work.changed_text}, because {causes}. "
             f"F4 lists them; so does 'cluster-wizard replay {path.name if path else ''}'.",
             timeout=10,
         )
