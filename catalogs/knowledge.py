@@ -2,19 +2,42 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+import re
+from typing import Annotated, Any
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
-from catalogs.values import Count, Kind, Record, Sourced
+from catalogs.quantities import QuantityError
+from catalogs.values import Count, Kind, Name, Pieces, Record, Sourced, check_size
+
+LARGEST_SIZE = 1e15
+"""Largest number in a model's shape, assumed: a hundred times the parameters of any model."""
+_TEXTS = ("kind", "name", "attention")
+_FLAGS = ("gated_ffn", "tied_embeddings", "attention_bias", "ffn_bias", "qk_norm")
+_FRACTIONS = ("forward_gmacs", "parameters", "embedding_parameters", "dense_parameters")
+_OPTIONAL = ("dense_layers", "mtp_layers", "experts", "shared_expert_ffn_size", "full_attention_layers", "sliding_window")
+"""Sizes that may be 0, which says that the model has none of it."""
+_TRANSFORMER = ("layers", "hidden_size", "attention_heads")
+_NEEDED = {
+    "cnn": ("forward_gmacs", "parameters"),
+    "recommendation": ("embedding_parameters", "embedding_dim", "tables"),
+    "vision_transformer": (*_TRANSFORMER, "image_size", "patch_size"),
+    "moe": (*_TRANSFORMER, "vocabulary_size", "experts", "experts_per_token", "expert_ffn_size"),
+}
+"""Sizes without which a kind of model cannot be counted; the other kinds are decoders or like them."""
+_STARTS_WITH_NUMBER = re.compile(r"^[+\-.]?\d")
+_TEMPERATURES = ("degree", "kelvin")
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
 
 class ModelPreset(Record):
     """A published model by its shape, in the field's own terms; `shape` keys are those of `rules.sizing.model.ModelShape`."""
 
-    id: str
-    name: str
-    aliases: tuple[str, ...] = ()
+    id: Name
+    name: Name
+    aliases: tuple[Name, ...] = ()
     family: str
     kind: str = Field(pattern=r"^(dense|moe|vision_transformer|cnn|recommendation|encoder|encoder_decoder|hybrid|multimodal)$")
     shape: dict[str, Any]
@@ -25,16 +48,42 @@ class ModelPreset(Record):
     verified: bool = True
     notes: str = ""
 
+    @model_validator(mode="after")
+    def _countable(self) -> ModelPreset:
+        for key, value in self.shape.items():
+            _check_part(key, value)
+        for key in _NEEDED.get(self.kind, (*_TRANSFORMER, "vocabulary_size")):
+            if not self.shape.get(key):
+                raise ValueError(f"shape.{key}: a model of kind {self.kind} needs it, got {self.shape.get(key)!r}")
+        visited, experts = self.shape.get("experts_per_token", 0), self.shape.get("experts", 0)
+        if experts and not 0 < visited <= experts:
+            raise ValueError(f"shape.experts_per_token: a token cannot visit {visited} of {experts} experts, got {visited}")
+        return self
+
+
+def _check_part(key: str, value: object) -> None:
+    """Raise ValueError where a part of a model's shape has a value that no formula can count with; unknown keys are not judged here."""
+    if key in _TEXTS or key in _FLAGS:
+        expected = str if key in _TEXTS else bool
+        if not isinstance(value, expected):
+            raise ValueError(f"shape.{key}: expected {'a text' if key in _TEXTS else 'true or false'}, got {value!r}")
+        return
+    low = 0 if key in _OPTIONAL else 1 if key not in _FRACTIONS else math.ulp(0.0)
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not (whole or (key in _FRACTIONS and isinstance(value, float))) or not low <= value <= LARGEST_SIZE:  # type: ignore[operator]
+        what = "a number above 0" if key in _FRACTIONS else f"a whole number, {low} or more"
+        raise ValueError(f"shape.{key}: expected {what} (up to {LARGEST_SIZE:,.0f}), got {value!r}")
+
 
 class Price(Record):
     """A dated price range of an item (a product id, or a service such as a cloud GPU-hour). Unknown prices are absent."""
 
-    id: str
-    item: str
+    id: Name
+    item: Name
     what: str
     unit: str
-    low: float | None = None
-    high: float | None = None
+    low: Amount | None = None
+    high: Amount | None = None
     date: str
     source: str | tuple[str, ...]
     confidence: str = Field(pattern=r"^(high|medium|low|none)$")
@@ -44,12 +93,37 @@ class Price(Record):
 class Fact(Record):
     """A dated number that belongs to no product: failure rates, electricity, carbon, lead times, benchmark results, rules of thumb."""
 
-    id: str
+    id: Name
     topic: str
     values: dict[str, Sourced]
     applies_to: str = ""
     note: str = ""
     verified: bool = True
+
+    @field_validator("values")
+    @classmethod
+    def _sizes(cls, values: dict[str, Sourced]) -> dict[str, Sourced]:
+        for key, sourced in values.items():
+            for value in (sourced.value, *(sourced.range or ())):
+                try:
+                    _check_amount(value)
+                except ValueError as error:
+                    raise ValueError(f"{key}: {error}, got {value!r}") from error
+        return values
+
+
+def _check_amount(value: str | float) -> None:
+    """Raise ValueError where a number or quantity is not above zero and of sane size; truths and other texts pass."""
+    if isinstance(value, bool):
+        return
+    if isinstance(value, (int, float)):
+        check_size(float(value))
+    elif _STARTS_WITH_NUMBER.match(value):
+        try:
+            amount = Sourced(value=value, source="").quantity
+        except QuantityError:
+            return  # a text that starts with a digit; the catalog check judges it
+        check_size(float(amount.magnitude), signed=any(word in str(amount.units) for word in _TEMPERATURES))
 
 
 class Collective(Record):
@@ -61,18 +135,18 @@ class Collective(Record):
     id: str
     operation: str = Field(pattern=r"^(all_reduce|all_gather|reduce_scatter|all_to_all|send_receive|peer_to_peer)$")
     gpu: str
-    gpus: int = Field(gt=0)
-    nodes: int = Field(gt=0)
-    racks: int | None = None
-    nics_per_node: int | None = None
+    gpus: Pieces
+    nodes: Pieces
+    racks: Pieces | None = None
+    nics_per_node: Pieces | None = None
     fabric: str
     algorithm: str = ""
     source: str
     kind: Kind = Kind.MEASURED
-    message_bytes: tuple[int, ...] = ()
-    bus_bandwidth_gbyte_s: tuple[float, ...] = ()
-    range_gbyte_s: tuple[float, float] | None = None
-    time_us: tuple[float, ...] = ()
+    message_bytes: tuple[Annotated[int, Field(gt=0)], ...] = ()
+    bus_bandwidth_gbyte_s: tuple[Amount, ...] = ()
+    range_gbyte_s: tuple[Positive, Positive] | None = None
+    time_us: tuple[Positive, ...] = ()
     verified: bool = True
     note: str = ""
 
@@ -91,9 +165,9 @@ class Threshold(Record):
     stage: str
     condition: str
     conclusion: str
-    value: float | str | None = None
+    value: Amount | str | None = None
     unit: str = ""
-    values: dict[str, float | str] = {}
+    values: dict[str, Positive | str] = {}
     scope: str = ""
     source: str
     strength: str = Field(pattern=r"^(hard|strong|advice)$")

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from catalogs import schema
 
 OWN_FOLDER = Path(__file__).parent
+LARGEST_FILE_BYTES = 8_000_000
+"""Bound of a catalog file, assumed: ten times the largest of the project's own."""
 RecordType = TypeVar("RecordType", bound="BaseModel")
 
 
@@ -66,10 +68,15 @@ class Shelf(Generic[RecordType]):
 
     def nearest(self, name: str) -> str | None:
         """Return the id whose id or alias is spelled most like `name`, or None where nothing is near."""
+        near = self.near(name, 1, 0.4)
+        return near[0] if near else None
+
+    def near(self, name: str, most: int, likeness: float) -> list[str]:
+        """Return up to `most` ids whose id or alias is spelled like `name`, at least so alike (0 to 1), the most alike first."""
         import difflib
 
-        near = difflib.get_close_matches(plain(name), self._by_name, n=1, cutoff=0.4)
-        return self._by_name[near[0]] if near else None
+        found = difflib.get_close_matches(plain(name), self._by_name, n=4 * most, cutoff=likeness)
+        return list(dict.fromkeys(self._by_name[each] for each in found))[:most]
 
 
 def plain(name: str) -> str:
@@ -170,7 +177,7 @@ class Catalog:
         for folder in self.folders:
             for path in sorted(folder.rglob("*.toml")):
                 digest.update(path.relative_to(folder).as_posix().encode() + b"\0")
-                digest.update(path.read_bytes() + b"\0")
+                digest.update(_read(path) + b"\0")
         return digest.hexdigest()[:16]
 
     def _shelf(self, folder: str, record: str, table: str | None = None, names: tuple[str, ...] = ()) -> Shelf[Any]:
@@ -194,17 +201,33 @@ class Catalog:
 
 def _files(folder: Path, names: tuple[str, ...]) -> Iterable[Path]:
     if names:
-        return [folder / name for name in names if (folder / name).is_file()]
+        return [folder / name for name in names if (folder / name).exists()]
     return sorted(folder.glob("*.toml"))
 
 
-def _rows(path: Path, table: str | None) -> list[Any]:
+def _read(path: Path) -> bytes:
+    """Return the bytes of a catalog file; raises CatalogError where it is none of sane size: a pipe or device would never end."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        if not path.is_file():
+            raise CatalogError(f"{path}: is not a regular file; a catalog file is a text of TOML")
+        with path.open("rb") as stream:
+            data = stream.read(LARGEST_FILE_BYTES + 1)
+    except OSError as error:
+        raise CatalogError(f"{path}: cannot be read ({error.strerror or error}); check its permissions") from error
+    if len(data) > LARGEST_FILE_BYTES:
+        raise CatalogError(f"{path}: is larger than {LARGEST_FILE_BYTES // 1_000_000} MB, which no catalog file is; split it")
+    return data
+
+
+def _rows(path: Path, table: str | None) -> list[Any]:
+    data = _read(path)
+    try:
+        # Editors on Windows begin UTF-8 text with a byte order mark; utf-8-sig leaves it out.
+        document = tomllib.loads(data.decode("utf-8-sig"))
     except tomllib.TOMLDecodeError as error:
         raise CatalogError(f"{path}: not valid TOML: {error}; correct the file at that place") from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise CatalogError(f"{path}: cannot be read as UTF-8 text: {error}") from error
+    except UnicodeDecodeError as error:
+        raise CatalogError(f"{path}: is not UTF-8 text (byte {error.start}); save it as UTF-8") from error
     except RecursionError:
         raise CatalogError(f"{path}: nests lists or tables too deeply; no record does") from None
     except ValueError:  # the only other one that Python's reader lets through
@@ -236,10 +259,13 @@ def _explain(error: ValidationError, model: type[BaseModel]) -> str:
         return f"{where}: unknown key{_suggestion(str(first['loc'][-1]), _fields_at(model, first['loc'][:-1]))}"
     if first["type"] == "missing":
         return f"{where}: missing; a {model.__name__} needs it"
-    return f"{where}: {first['msg'].removeprefix('Value error, ')}, got {_shown(first['input'])}"
+    said = first["msg"].removeprefix("Value error, ")
+    return f"{where}: {said}" + ("" if "got " in said else f", got {_shown(first['input'])}")
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict) and "value" in value:
+        value = value["value"]
     try:
         return repr(str(value)[:80])
     except ValueError:  # Python refuses to write out whole numbers of thousands of digits

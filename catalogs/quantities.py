@@ -17,8 +17,13 @@ if TYPE_CHECKING:
 
     Quantity = PintQuantity[Any]
 
-_NUMBER = re.compile(r"^\s*([+-]?(?:\d[\d_   ,']*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*$")
+_BLANKS = " \u00a0\u2009\u202f"
+_NUMBER = re.compile(rf"^\s*([+-]?(?:\d[\d_{_BLANKS},']*(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?)\s*(.*?)\s*$")
+_GROUPED = re.compile(rf"[+-]?(\d{{1,3}}([{_BLANKS},'])\d{{3}}(\2\d{{3}})*|\d+(_\d+)*)?(\.\d+)?([eE][+-]?\d+)?")
+"""How digits may be grouped: in threes by one kind of mark, or by underscores between digits."""
 _LONGEST_TEXT = 200
+LARGEST, SMALLEST = 1e30, 1e-30
+"""Numbers beyond these are no quantities of this field in any unit; products of a few of them would not be finite."""
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15}
 _SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _COUNTED = ("USD", "token", "tokens", "parameter", "parameters", "sample", "samples", "image", "images", "sequence", "sequences", "")
@@ -94,9 +99,9 @@ def _factor(unit: str, target: str) -> float | None:
 
 
 def split(text: str) -> tuple[float, str]:
-    """Split "1.5M USD" into (1500000.0, "USD"); grouping blanks, commas, underscores and apostrophes are allowed.
+    """Split "1.5M USD" into (1500000.0, "USD"); blanks, commas and apostrophes may group digits in threes, underscores anyhow.
 
-    Raises QuantityError where the text has no finite number or is absurdly long.
+    Raises QuantityError where the text has no finite number of sane size or is absurdly long.
     """
     if len(text) > _LONGEST_TEXT:
         raise QuantityError(f"a text of {len(text)} characters is not a quantity")
@@ -104,14 +109,16 @@ def split(text: str) -> tuple[float, str]:
     found = _NUMBER.match(text)
     if not found:
         raise QuantityError(f"{text!r} does not start with a number")
-    digits = re.sub(r"[_   ']", "", found.group(1))
-    if "," in digits:
-        if not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", digits):
-            raise QuantityError(f"{text!r}: write a decimal point, not a comma")
-        digits = digits.replace(",", "")
-    number, unit = float(digits), found.group(2)
+    written, unit = found.group(1).strip(), found.group(2)
+    if "," in written and not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", written):
+        raise QuantityError(f"{text!r}: write a decimal point, not a comma")
+    if not _GROUPED.fullmatch(written):
+        raise QuantityError(f"{text!r}: write digits together or in groups of three, such as '4 000' or '4_000'")
+    number = float(re.sub(rf"[_{_BLANKS},']", "", written))
     if not math.isfinite(number):
         raise QuantityError(f"{text!r} is not a finite number")
+    if number and not SMALLEST <= abs(number) <= LARGEST:
+        raise QuantityError(f"{text!r} is {'larger' if abs(number) > LARGEST else 'smaller'} than any quantity can be")
     if unit == "K" and text[: found.start(2)] != text[: found.start(2)].rstrip():
         return number, unit  # "4 K" is kelvin, "4K" four thousand
     return _scaled(number, unit)
@@ -188,3 +195,20 @@ def format_number(number: float, digits: int = 4) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(abs(number))))
     text = f"{number:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+_WORDS = ((1e12, "trillion"), (1e9, "billion"))
+
+
+def number_in_words(number: float, digits: int = 4) -> str:
+    """Write a number for reading, never with an exponent: "160.6 billion", "2,048", "0.000055"."""
+    for size, word in _WORDS:
+        if abs(number) >= size:
+            return f"{grouped(number / size, digits)} {word}"
+    return grouped(number, max(digits, len(str(int(abs(number))))))
+
+
+def grouped(number: float, digits: int = 4) -> str:
+    """Write a number with `digits` significant digits, its thousands grouped by commas, without an exponent."""
+    whole, point, fraction = format_number(float(f"{number:.{digits}g}"), digits).partition(".")
+    return f"{int(whole):,}{point}{fraction}" if whole.lstrip("-").isdigit() and int(whole) else f"{whole}{point}{fraction}"

@@ -16,11 +16,13 @@ from pydantic import Field, field_validator
 from catalogs.knowledge import Collective, Fact, ModelPreset, Price, Source, Threshold
 from catalogs.measured import MeasuredModel, Measurement, ValidatedRegime
 from catalogs.values import (
+    LONGEST_NAME,
     Airflow,
     Bandwidth,
     Bytes,
     Conflict,
     Count,
+    CountOrNone,
     Current,
     Duration,
     Kind,
@@ -28,9 +30,13 @@ from catalogs.values import (
     LinkSpeed,
     Mass,
     Money,
+    Name,
+    PassivePower,
+    Pieces,
     Power,
     RackUnits,
     Record,
+    Share,
     Sourced,
     Temperature,
     Text,
@@ -40,11 +46,12 @@ from catalogs.values import (
 )
 
 __all__ = [
-    "Airflow", "Bandwidth", "Bytes", "Cable", "Collective", "Conflict", "Cooling", "Count", "Cpu", "Current", "Duration", "Fact", "Gpu",
-    "GpuMemory", "GpuPower", "HostLink", "HostMemory", "Kind", "Length", "LinkSpeed", "Mass", "MeasuredModel", "Measurement",
-    "ModelPreset", "Money", "Nic", "Node", "NodeNics", "NodePower", "Part", "Pdu", "Power", "PowerSupplies", "Price", "Product", "Rack",
-    "RackUnits", "Record", "ScaleUp", "SoftwareSupport", "Source", "Sourced", "Status", "Storage", "Switch", "Temperature", "Text",
-    "Threshold", "Throughput", "Time", "ValidatedRegime", "Voltage",
+    "Airflow", "Bandwidth", "Bytes", "Cable", "Collective", "Conflict", "Cooling", "Count", "CountOrNone", "Cpu", "Current",
+    "Duration", "Fact", "Gpu", "GpuMemory", "GpuPower", "HostLink", "HostMemory", "Kind", "Length", "LinkSpeed", "Mass",
+    "MeasuredModel", "Measurement", "ModelPreset", "Money", "Name", "Nic", "Node", "NodeNics", "NodePower", "Part", "PassivePower",
+    "Pdu", "Pieces", "Power", "PowerSupplies", "Price", "Product", "Rack", "RackUnits", "Record", "ScaleUp", "Share",
+    "SoftwareSupport", "Source", "Sourced", "Status", "Storage", "Switch", "Temperature", "Text", "Threshold", "Throughput", "Time",
+    "ValidatedRegime", "Voltage",
 ]  # fmt: skip
 
 
@@ -60,10 +67,10 @@ class Status(StrEnum):
 class Product(Record):
     """What all products share."""
 
-    id: str = Field(pattern=r"^[a-z0-9][a-z0-9.\-]*$")
-    name: str
-    aliases: tuple[str, ...] = ()
-    vendor: str
+    id: str = Field(pattern=r"^[a-z0-9][a-z0-9.\-]*$", max_length=LONGEST_NAME)
+    name: Name
+    aliases: tuple[Name, ...] = ()
+    vendor: Name
     status: Status = Status.UNKNOWN
     year: int | None = None
     verified: bool = True
@@ -130,7 +137,7 @@ class Gpu(Product):
     power: GpuPower
     stack: str = Field(pattern=r"^(CUDA|ROCm|Gaudi|oneAPI)$")
     compute_capability: str = ""
-    devices: int = Field(default=1, gt=0)
+    devices: Pieces = 1
     cooling: str = ""
     export_note: str = ""
 
@@ -138,8 +145,8 @@ class Gpu(Product):
 class Part(Record):
     """So many of another record, by id: `{ id = "connectx-7-400", count = 8 }`."""
 
-    id: str
-    count: int = Field(gt=0)
+    id: Name
+    count: Pieces
 
 
 class PowerSupplies(Record):
@@ -165,7 +172,7 @@ class HostMemory(Record):
 
     installed: Bytes | None = None
     maximum: Bytes | None = None
-    dimm_slots: Count | None = None
+    dimm_slots: CountOrNone | None = None
 
 
 class NodeNics(Record):
@@ -188,11 +195,11 @@ class Node(Product):
 
     gpu: str
     gpu_alternatives: tuple[str, ...] = ()
-    gpu_count: int = Field(gt=0)
+    gpu_count: Pieces
     is_rack: bool = False
-    trays: int = Field(default=1, gt=0)
+    trays: Pieces = 1
     topology: str = Field(pattern=r"^(nvswitch|full_mesh|bridge|pcie_switch|pcie|ethernet_mesh|unified|none)$")
-    scale_up_domain: int = Field(gt=0)
+    scale_up_domain: Pieces
     cpus: tuple[Part, ...] = ()
     cpu_text: Text | None = None
     cpu_count: Count | None = None
@@ -206,7 +213,7 @@ class Node(Product):
     power: NodePower = NodePower()
     supplies: PowerSupplies = PowerSupplies()
     cooling: str = Field(pattern=r"^(air|liquid|air_or_liquid|unknown)$")
-    liquid_share: Count | None = None
+    liquid_share: Share | None = None
     airflow: Airflow | None = None
     heat: Text | None = None
     inlet_maximum: Temperature | None = None
@@ -234,7 +241,7 @@ class Nic(Product):
     """A network adapter. `speed` is per adapter; `protocols` are infiniband and ethernet; `rdma` is RDMA or RoCEv2."""
 
     speed: LinkSpeed
-    ports: tuple[int, ...] = ()
+    ports: tuple[Pieces, ...] = ()
     connector: str = ""
     protocols: tuple[str, ...]
     pcie: Text | None = None
@@ -252,10 +259,10 @@ class Switch(Product):
     """
 
     protocol: str = Field(pattern=r"^(infiniband|ethernet)$")
-    ports: int = Field(gt=0)
+    ports: Pieces
     port_speed: LinkSpeed
-    switches_per_box: int = Field(default=1, gt=0)
-    cages: int | None = None
+    switches_per_box: Pieces = 1
+    cages: Pieces | None = None
     connector: str = ""
     breakouts: tuple[str, ...] = ()
     throughput: LinkSpeed | None = None
@@ -280,11 +287,11 @@ class Cable(Product):
     medium: str
     is_transceiver: bool = False
     speed: LinkSpeed
-    links: int = Field(default=1, gt=0)
+    links: Pieces = 1
     connector_a: str = ""
     connector_b: str = ""
     reach: Length | None = None
-    power_per_end: Power | None = None
+    power_per_end: PassivePower | None = None
     protocol: str = "any"
     part_numbers: tuple[str, ...] = ()
 
@@ -323,7 +330,7 @@ class Pdu(Product):
     """A feed or power distribution unit; `usable` is at the 80 % continuous rule, `full` at rating."""
 
     voltage: Voltage
-    phases: int
+    phases: Pieces
     current: Current
     full: Text
     usable: Power

@@ -107,7 +107,8 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10),
     # data
     _choice("data.kind", ("text", "image", "video", "tabular")),
-    _quantity("data.size", "30 TB", "TB", 1e-6, 1e9),
+    # the largest published file system, Orion at Oak Ridge, holds 0.7 EB
+    _quantity("data.size", "30 TB", "TB", 1e-6, 1e6),
     # datacenter
     AnswerField("facility.region", "name", "Germany"),
     _count("facility.racks", "40", 1, 1_000_000),
@@ -165,6 +166,6 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("own_server.cpu_cores", "64", 1, 4096),
     _quantity("own_server.memory", "512 GB", "GB", 1, 1e6),
     _quantity("own_server.power", "3 kW", "kW", 0.05, 500),
-    _quantity("own_server.height", "4 U", "U", 0, 100),
+    _quantity("own_server.height", "4 U", "U", 0.5, 100),
     _quantity("own_server.price", "60000 USD", "USD", 0, 1e9),
 )

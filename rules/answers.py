@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import QuantityError, magnitude, quantity, split
+from catalogs.quantities import QuantityError, format_number, magnitude, number_in_words, quantity, split
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +25,8 @@ Value = str | int | float | bool | tuple[str, ...]
 UNKNOWN = "unknown"
 LONGEST_NAME = 200
 MOST_NAMES = 100
+FLOAT_DIGITS = 15
+"""Decimal digits that a floating-point number keeps."""
 MOST_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
 _BY_KEY = {each.key: each for each in FIELDS}
@@ -76,7 +78,7 @@ def parse_answer(key: str, raw: object) -> Value:
 def _parse_quantity(declared: AnswerField, raw: object) -> Value:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
         raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {_got(raw)}")
-    text = " ".join(str(raw).split())
+    text = _one_line(declared, raw if isinstance(raw, str) else _written(raw))
     try:
         number, unit = split(text)
         if not unit:
@@ -88,32 +90,47 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
     return text
 
 
+def _written(raw: float) -> str:
+    """Return a plain number as text without an exponent, as far as it has a finite one."""
+    text = str(raw)
+    return format_number(float(raw), FLOAT_DIGITS) if "e" in text and math.isfinite(raw) else text
+
+
+def _one_line(declared: AnswerField, raw: str) -> str:
+    """Return typed text with its blanks made plain; raises AnswerError where a line break or tab stands inside it."""
+    text = raw.strip()
+    if not all(letter.isprintable() or letter in "\u00a0\u2009\u202f" for letter in text):
+        raise AnswerError(declared.key, f"expected one line such as {declared.example!r}, got {_got(raw)}")
+    return " ".join(text.split())
+
+
 def _check_range(declared: AnswerField, value: float, shown: float) -> None:
     if not math.isfinite(value):
         raise AnswerError(declared.key, f"expected a finite number, got {shown}")
     low, high = declared.minimum, declared.maximum
-    if (low is not None and value < low) or (high is not None and value > high):
-        unit = f" {declared.unit}" if declared.unit else ""
-        ends = (
-            f"from {low:g} to {high:g}{unit}"
-            if low is not None and high is not None
-            else f"{'at least' if low is not None else 'at most'} "
-        )
-        ends += "" if low is not None and high is not None else f"{low if low is not None else high:g}{unit}"
-        raise AnswerError(declared.key, f"{value:g}{unit} is outside what can be: {ends}, such as {declared.example!r}")
+    if (low is None or value >= low) and (high is None or value <= high):
+        return
+    unit = f" {declared.unit}" if declared.unit else ""
+    if low is not None and high is not None:
+        ends = f"from {number_in_words(low)} to {number_in_words(high)}{unit}"
+    else:
+        ends = f"at least {number_in_words(low)}{unit}" if low is not None else f"at most {number_in_words(high or 0.0)}{unit}"
+    raise AnswerError(declared.key, f"{number_in_words(value)}{unit} is outside what can be: {ends}, such as {declared.example!r}")
 
 
 def _parse_number_text(declared: AnswerField, raw: object) -> Value:
     """Check a number and keep it as it was written ("15.6T"), so that a file shows what the person said."""
     number = _parse_number(declared, raw)
     if isinstance(raw, str):
-        return " ".join(raw.split())
+        return _one_line(declared, raw)
     return int(number) if number == int(number) else number
 
 
 def _parse_number(declared: AnswerField, raw: object) -> float:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
         raise AnswerError(declared.key, f"expected a number such as {declared.example!r}, got {_got(raw)}")
+    if isinstance(raw, str):
+        raw = _one_line(declared, raw)
     try:
         number, unit = split(str(raw)) if isinstance(raw, str) else (float(raw), "")
     except (QuantityError, OverflowError) as error:
@@ -127,7 +144,7 @@ def _parse_number(declared: AnswerField, raw: object) -> float:
 def _parse_count(declared: AnswerField, raw: object) -> Value:
     number = _parse_number(declared, raw)
     if number != int(number):
-        raise AnswerError(declared.key, f"expected a whole number such as {declared.example!r}, got {number:g}")
+        raise AnswerError(declared.key, f"expected a whole number such as {declared.example!r}, got {number_in_words(number)}")
     return int(number)
 
 

@@ -8,7 +8,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from catalogs.quantities import QuantityError, format_number, format_quantity, magnitude, parse_quantity, quantity, split
+from catalogs.quantities import (
+    QuantityError,
+    format_number,
+    format_quantity,
+    grouped,
+    magnitude,
+    number_in_words,
+    parse_quantity,
+    quantity,
+    split,
+)
 
 
 @pytest.mark.parametrize(
@@ -61,6 +71,36 @@ def test_a_separate_k_is_kelvin_and_an_attached_one_thousand():
 def test_refuses_what_is_not_a_quantity(text):
     with pytest.raises(QuantityError):
         parse_quantity(text)
+
+
+@pytest.mark.parametrize(("text", "number"), [("4 000 kW", 4000), ("1_000_000 W", 1e6), ("10'000 W", 10_000), ("4\u202f000.5 W", 4000.5)])
+def test_digits_are_grouped_in_threes(text, number):
+    assert split(text)[0] == number
+
+
+@pytest.mark.parametrize("text", ["1 2 kW", "12 00 W", "1__0 W", "1_ W", "1 000'000 W", "1 0000 W"])
+def test_other_groups_are_a_slip(text):
+    with pytest.raises(QuantityError, match="groups of three"):
+        split(text)
+
+
+@pytest.mark.parametrize("text", ["1e300 GB/s", "-1e31 W", "1e-300 W"])
+def test_numbers_beyond_anything_are_refused(text):
+    with pytest.raises(QuantityError, match="than any quantity can be"):
+        split(text)
+
+
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [(1.60605e11, "160.6 billion"), (15.6e12, "15.6 trillion"), (2048, "2,048"), (1_281_167, "1,281,167"), (0, "0"), (-0.5, "-0.5")],
+)
+def test_numbers_for_reading(number, shown):
+    assert number_in_words(number) == shown
+
+
+@pytest.mark.parametrize(("number", "digits", "shown"), [(5.5e-5, 3, "0.000055"), (8290, 3, "8,290"), (40.83, 3, "40.8")])
+def test_a_few_digits_without_an_exponent(number, digits, shown):
+    assert grouped(number, digits) == shown
 
 
 def test_says_how_to_write_a_decimal():

@@ -111,7 +111,7 @@ class TestMessages:
             ),
             (
                 '[facility]\nrack_power = "9 MW"\n',
-                "a.toml: facility.rack_power: 9000 kW is outside what can be: from 0.1 to 5000 kW, such as '40 kW'",
+                "a.toml: facility.rack_power: 9,000 kW is outside what can be: from 0.1 to 5,000 kW, such as '40 kW'",
             ),
             ("schema = 1\n[mta]\n", "a.toml: mta: no such table in a design file; did you mean 'meta'?"),
             ("[scale\n", "a.toml: is not valid TOML: Expected ']' at the end of a table declaration (at line 1, column 7)"),

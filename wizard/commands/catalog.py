@@ -120,5 +120,17 @@ def _check(catalog: Catalog, options: argparse.Namespace) -> int:
     else:
         for problem in problems:
             print(f"{problem.record}: {problem.key}: {problem.message}; {problem.fix}")
-    narrate(f"{sum(len(getattr(catalog, kind)) for kind in SHELVES)} records checked, {len(problems)} problems")
+    broken = sum(problem.check == "files_load" for problem in problems)
+    unread = f" without {broken} kind{'s' if broken > 1 else ''} that could not be read" if broken else ""
+    narrate(f"{sum(_loaded(catalog, kind) for kind in SHELVES)} records checked{unread}, {len(problems)} problems")
     return NO if problems else GOOD
+
+
+def _loaded(catalog: Catalog, kind: str) -> int:
+    """Return how many records of a kind there are, 0 where a file of it cannot be read."""
+    from catalogs import CatalogError
+
+    try:
+        return len(getattr(catalog, kind))
+    except CatalogError:
+        return 0
