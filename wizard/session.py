@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from rules.answer_checks import EITHER
 from rules.answers import AnswerError, Answers
 
 MOST_UNDO = 500
@@ -25,10 +26,15 @@ class Session:
     saved: Answers | None = None
 
     def answer(self, key: str, raw: object, origin: str = "you") -> Session:
-        """Return the session with `key` answered; the same session where nothing changes. Raises AnswerError."""
+        """Return the session with `key` answered; the same session where nothing changes. Raises AnswerError.
+
+        Of two answers of which only one can hold, the other is cleared: whoever answers again has changed their mind.
+        """
         changed = self.answers.with_value(key, raw, origin)
         if changed.values.get(key) == self.answers.values.get(key):
             return self._undrafted(key)
+        for other in EITHER.get(key, ()) if changed.given(key) else ():
+            changed = changed.without(other)
         return self._undrafted(key)._to(changed)
 
     def clear(self, key: str) -> Session:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rules.answers import AnswerError
 from rules.sizing.parameters import count_parameters
 from rules.sizing.results import ModelShape
-from rules.sizing.typical_shapes import FFN_RATIO, HEAD_DIM, KEY_VALUE_HEADS, LARGE_VOCABULARY, typical_dense, typical_moe
+from rules.sizing.typical_shapes import FFN_RATIO, HEAD_DIM, KEY_VALUE_HEADS, LARGE_VOCABULARY, largest_divisor, typical_dense, typical_moe
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -99,9 +99,11 @@ def _overridden(shape: ModelShape, answers: Answers) -> ModelShape:
     if {"hidden_size", "attention_heads"} & set(changes):
         heads = int(changes.get("attention_heads") or shape.attention_heads)
         hidden = int(changes.get("hidden_size") or shape.hidden_size)
-        changes["head_dim"] = max(1, hidden // heads) if shape.attention != "mla" else shape.head_dim
-        if "key_value_heads" not in changes and shape.key_value_heads > heads:
-            changes["key_value_heads"] = heads
+        if shape.attention != "mla":
+            changes["head_dim"] = _head_width(hidden, heads, answers)
+            if "key_value_heads" not in changes:
+                shared = 0 < shape.key_value_heads < shape.attention_heads
+                changes["key_value_heads"] = largest_divisor(heads, shape.key_value_heads if shared else heads)
     made = _complete(replace(shape, **changes))  # type: ignore[arg-type]
     if made.key_value_heads and made.attention_heads % made.key_value_heads:
         raise AnswerError(
@@ -109,12 +111,30 @@ def _overridden(shape: ModelShape, answers: Answers) -> ModelShape:
             f"{made.attention_heads} attention heads cannot share {made.key_value_heads} key-value heads; expected a divisor of them",
         )
     if made.experts and made.experts_per_token > made.experts:
-        raise AnswerError("model.experts_per_token", f"a token cannot visit {made.experts_per_token} of {made.experts} experts")
+        raise _too_many_visits(made.experts_per_token, made.experts, answers)
     if made.experts and not made.expert_ffn_size:
         made = replace(made, expert_ffn_size=made.ffn_size)
     if made.experts and not made.experts_per_token:
         made = replace(made, experts_per_token=min(2, made.experts))
     return replace(made, kind="moe") if made.experts and made.kind == "dense" else made
+
+
+def _head_width(hidden: int, heads: int, answers: Answers) -> int:
+    """Return the channels of an attention head; raises AnswerError where there are more heads than channels."""
+    if heads > hidden:
+        key = "model.attention_heads" if answers.given("model.attention_heads") else "model.hidden_size"
+        raise AnswerError(
+            key, f"{heads:,} attention heads share a hidden size of {hidden:,}, less than one channel each; expected fewer heads"
+        )
+    return hidden // heads
+
+
+def _too_many_visits(visited: int, experts: int, answers: Answers) -> AnswerError:
+    """Return the error of a token that visits more experts than there are; it names the answer that was given."""
+    key = "model.experts_per_token" if answers.given("model.experts_per_token") else "model.experts"
+    return AnswerError(
+        key, f"a token cannot visit {visited:,} of {experts:,} experts; expected model.experts_per_token up to model.experts"
+    )
 
 
 def _from_size(answers: Answers) -> ModelShape:
@@ -138,10 +158,14 @@ def _from_size(answers: Answers) -> ModelShape:
     active = answers.number("model.active_parameters") if answers.given("model.active_parameters") else None
     if active is not None and active >= parameters:
         raise AnswerError("model.active_parameters", f"{active:.4g} active of {parameters:.4g} parameters; expected fewer than the total")
+    experts, visited = answers.count("model.experts"), answers.count("model.experts_per_token")
+    if experts is not None and visited is not None and visited > experts:
+        raise _too_many_visits(visited, experts, answers)
     try:
-        return typical_moe(parameters, active, answers.count("model.experts"), answers.count("model.experts_per_token"))
+        return typical_moe(parameters, active, experts, visited)
     except ValueError as error:
-        raise AnswerError("model.active_parameters", f"{error}; give other figures or a model.preset") from error
+        given = (key for key in ("model.active_parameters", "model.experts_per_token", "model.experts") if answers.given(key))
+        raise AnswerError(next(given), f"{error}; give other figures or a model.preset") from error
 
 
 def _explicit(answers: Answers) -> ModelShape:
@@ -157,8 +181,8 @@ def _explicit(answers: Answers) -> ModelShape:
         hidden_size=hidden,
         ffn_size=answers.count("model.ffn_size") or round(FFN_RATIO * hidden),
         attention_heads=heads,
-        key_value_heads=KEY_VALUE_HEADS if heads % KEY_VALUE_HEADS == 0 else heads,
-        head_dim=max(1, hidden // heads),
+        key_value_heads=largest_divisor(heads, KEY_VALUE_HEADS),
+        head_dim=_head_width(hidden, heads, answers),
         vocabulary_size=answers.count("model.vocabulary_size") or LARGE_VOCABULARY,
         assumed=not all(answers.given(key) for key in ("model.ffn_size", "model.attention_heads", "model.vocabulary_size")),
     )

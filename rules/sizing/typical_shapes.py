@@ -83,7 +83,7 @@ def _frame(name: str, kind: str, parameters: float, hidden: int, per_layer: floa
         layers=layers,
         hidden_size=hidden,
         attention_heads=heads,
-        key_value_heads=_divisor(heads, KEY_VALUE_HEADS),
+        key_value_heads=largest_divisor(heads, KEY_VALUE_HEADS),
         head_dim=head_dim,
         vocabulary_size=vocabulary,
         tied_embeddings=tied,
@@ -92,7 +92,8 @@ def _frame(name: str, kind: str, parameters: float, hidden: int, per_layer: floa
     )
 
 
-def _divisor(number: int, wanted: int) -> int:
+def largest_divisor(number: int, wanted: int) -> int:
+    """Return the largest number up to `wanted` that divides `number`."""
     return next(each for each in range(min(number, wanted), 0, -1) if number % each == 0)
 
 

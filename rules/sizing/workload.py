@@ -10,7 +10,8 @@ import math
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import quantity
+from catalogs.quantities import number_in_words, quantity
+from rules.answer_checks import check_answers
 from rules.answers import AnswerError
 from rules.sizing import workload_defaults as default
 from rules.sizing.model import ASSUMED_LANGUAGE_MODEL, count_parameters, shape_from_answers
@@ -48,7 +49,7 @@ class _Resolving:
         given = self.answers.number(key) if self.answers.given(key) else None
         if given is not None:
             return given
-        self.assumed[key] = f"{stand_in:,.6g}: {reason}"
+        self.assumed[key] = f"{number_in_words(stand_in)}: {reason}"
         return stand_in
 
 
@@ -58,6 +59,7 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
     Raises AnswerError where answers contradict each other: a vision model for language training, a global batch of tokens
     instead of sequences, adapters that are as large as the model.
     """
+    check_answers(answers, catalog)
     resolving = _Resolving(answers)
     kind = answers.text("workload.kind")
     shape = shape_from_answers(answers, catalog)
@@ -123,6 +125,9 @@ def _record_model(resolving: _Resolving, kind: str, shape: ModelShape) -> None:
         resolving.assumed["model.shape"] = f"{shape.name}: layers that are no plain transformer layers are scaled to the stated total"
     elif shape.assumed:
         resolving.assumed["model.shape"] = f"{shape.name}: what was not said of the shape takes the proportions of published models"
+    heads = resolving.answers.count("model.attention_heads")
+    if heads and heads == shape.attention_heads and not resolving.answers.given("model.key_value_heads") and shape.attention != "mla":
+        resolving.assumed["model.key_value_heads"] = f"{shape.key_value_heads:,}: as many as the model's usual number that divide its heads"
 
 
 def _sequence_length(resolving: _Resolving, kind: str, shape: ModelShape) -> int:

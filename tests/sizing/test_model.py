@@ -151,13 +151,34 @@ def test_a_typical_large_shape_divides_over_a_server():
         ({"model.preset": "lama-3.1-70b-x"}, "model.preset"),
         ({"model.preset": "llama-3.1-8b", "model.parameters": "70B"}, "model.parameters"),
         ({"model.parameters": "30B", "model.active_parameters": "40B"}, "model.active_parameters"),
-        ({"model.preset": "llama-3.1-8b", "model.attention_heads": 30}, "model.key_value_heads"),
+        ({"model.preset": "llama-3.1-8b", "model.attention_heads": 30, "model.key_value_heads": 8}, "model.key_value_heads"),
+        ({"model.experts": 2, "model.experts_per_token": 1024}, "model.experts_per_token"),
+        ({"model.parameters": "70B", "model.experts": 2, "model.experts_per_token": 1024}, "model.experts_per_token"),
+        ({"model.preset": "mixtral-8x7b", "model.experts_per_token": 9}, "model.experts_per_token"),
+        ({"model.preset": "deepseek-v3", "model.experts": 4}, "model.experts"),
+        ({"model.layers": 8, "model.hidden_size": 8, "model.attention_heads": 4096}, "model.attention_heads"),
+        ({"model.preset": "llama-3.1-8b", "model.hidden_size": 16}, "model.hidden_size"),
     ],
 )
 def test_contradictions_name_the_answer(raw, key, catalog):
     with pytest.raises(AnswerError) as error:
         shape_from_answers(Answers.of(raw), catalog)
     assert error.value.key == key
+
+
+@pytest.mark.parametrize(
+    ("raw", "heads"),
+    [
+        ({"model.layers": 12, "model.hidden_size": 1536, "model.attention_heads": 12}, 6),
+        ({"model.preset": "llama-3.1-8b", "model.attention_heads": 30}, 6),
+        ({"model.preset": "llama-3.1-8b", "model.attention_heads": 4}, 4),
+        ({"model.attention_heads": 7}, 7),
+        ({"model.preset": "llama-2-7b", "model.attention_heads": 40}, 40),
+    ],
+)
+def test_assumed_key_value_heads_divide_the_stated_heads(raw, heads, catalog):
+    """Grouped queries share eight key-value heads where eight divides the heads; every head keeps its own in multi-head attention."""
+    assert shape_from_answers(Answers.of(raw), catalog).key_value_heads == heads
 
 
 def test_nothing_said_means_llama_8b(catalog):

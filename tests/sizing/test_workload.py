@@ -127,3 +127,16 @@ def test_combinations_that_cannot_be(raw, key, catalog):
         describe_workload(Answers.of(raw), catalog)
     assert error.value.key == key
     assert "expected" in str(error.value)
+
+
+def test_assumed_numbers_are_written_for_reading(catalog):
+    """Twenty tokens for each of 8.03 billion parameters."""
+    said = describe_workload(Answers(), catalog).assumed["training.tokens"]
+    assert said.startswith("160.6 billion: ")
+
+
+def test_assumed_key_value_heads_are_an_assumption(catalog):
+    made = describe_workload(Answers.of({"model.preset": "llama-3.1-8b", "model.attention_heads": 12}), catalog)
+    assert made.assumed["model.key_value_heads"].startswith("6: ")
+    own = describe_workload(Answers.of({"model.preset": "llama-3.1-8b"}), catalog)
+    assert "model.key_value_heads" not in own.assumed

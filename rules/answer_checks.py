@@ -1,0 +1,130 @@
+"""What can be said of the answers as a whole: those that contradict each other, names that do not exist, and those without effect."""
+
+from __future__ import annotations
+
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rules.answers import AnswerError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from catalogs import Catalog
+    from catalogs.loading import Shelf
+    from rules.answers import Answers
+    from rules.sizing.results import Workload
+
+EITHER = {"scale.nodes": ("scale.gpus",), "scale.gpus": ("scale.nodes",)}
+"""Answers that say the same thing in two ways, so that only one of them can be given."""
+MOST_NAMED = 5
+"""Names that a message lists."""
+LEAST_LIKENESS = 0.6
+"""How alike two spellings must be for the one to be meant by the other, as Python's difflib measures it and proposes by default."""
+_TRANSFORMER_SIZES = (
+    "model.layers", "model.hidden_size", "model.ffn_size", "model.attention_heads", "model.key_value_heads", "model.vocabulary_size",
+    "model.experts", "model.experts_per_token", "model.expert_ffn_size",
+)  # fmt: skip
+_OWN_SERVER = (
+    "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "cpu_cores", "memory", "power", "height", "price",
+)  # fmt: skip
+
+
+def check_answers(answers: Answers, catalog: Catalog) -> None:
+    """Raise AnswerError where answers contradict each other or name a GPU, server or vendor that the catalog does not have."""
+    for key, others in EITHER.items():
+        for other in others:
+            if answers.given(key) and answers.given(other):
+                raise AnswerError(other, f"{answers.text(other)}, and {key} = {answers.text(key)} is given too; give one of the two")
+    for key, shelf in (("preferences.gpus", catalog.gpus), ("preferences.nodes", catalog.nodes)):
+        for name in answers.names(key):
+            if name not in shelf:
+                raise AnswerError(key, _no_such(name, shelf, "GPU" if key == "preferences.gpus" else "server"))
+    if answers.given("preferences.vendors"):
+        _check_vendors(answers, catalog)
+
+
+def _check_vendors(answers: Answers, catalog: Catalog) -> None:
+    shelves = (catalog.gpus, catalog.nodes, catalog.storage, catalog.switches, catalog.nics, catalog.cpus)
+    known = {each.vendor.lower(): each.vendor for shelf in shelves for each in shelf}
+    for name in answers.names("preferences.vendors"):
+        if name.lower() not in known:
+            near = difflib.get_close_matches(name.lower(), known, n=MOST_NAMED, cutoff=LEAST_LIKENESS)
+            shown = ", ".join(known[each] for each in near) if near else ", ".join(sorted({each.vendor for each in catalog.gpus}))
+            raise AnswerError("preferences.vendors", f"no vendor is called {name!r}; {'the nearest' if near else 'those of GPUs'}: {shown}")
+
+
+def _no_such(name: str, shelf: Shelf, kind: str) -> str:  # type: ignore[type-arg]
+    near = shelf.near(name, MOST_NAMED, LEAST_LIKENESS)
+    list_ = "gpus" if kind == "GPU" else "nodes"
+    told = f"the nearest: {', '.join(near)}" if near else f"'cluster-wizard catalog list {list_}' prints all"
+    return f"no {kind} is called {name!r}; {told}"
+
+
+@dataclass(frozen=True)
+class Unused:
+    """An answer that has no effect on a design, and why."""
+
+    key: str
+    value: str
+    because: str
+
+    def __str__(self) -> str:
+        return f"not used: {self.key} = {self.value}: {self.because}"
+
+
+def unused_answers(answers: Answers, workload: Workload) -> tuple[Unused, ...]:
+    """Return the given answers that have no effect on the design of this workload, in the order of the fields."""
+    rows = {}
+    for keys, because in (*_of_the_model(answers, workload), *_of_the_training(workload), *_of_the_cluster(answers)):
+        for key in keys:
+            if answers.given(key) and key not in rows:
+                rows[key] = Unused(key, answers.text(key), because)
+    return tuple(rows[key] for key in answers.values if key in rows)
+
+
+def _of_the_model(answers: Answers, workload: Workload) -> Iterator[tuple[tuple[str, ...], str]]:
+    shape = workload.model
+    if shape.kind != "recommendation":
+        yield ("model.embedding_parameters",), "only recommendation models have embedding tables of their own size"
+    if shape.kind not in ("cnn", "recommendation"):
+        yield ("model.gmacs_per_sample",), f"the operations of {shape.name} are counted from its shape"
+    if shape.kind in ("cnn", "recommendation"):
+        yield _TRANSFORMER_SIZES, f"{shape.name} is no transformer"
+    elif not shape.experts:
+        yield ("model.experts_per_token", "model.expert_ffn_size"), f"{shape.name} has no experts; give model.experts for some"
+    elif not shape.dense_layers:
+        yield ("model.ffn_size",), f"every layer of {shape.name} has experts; model.expert_ffn_size is their width"
+    if shape.attention == "mla":
+        yield ("model.key_value_heads",), f"{shape.name} keeps a latent instead of keys and values"
+    mixture_by_size = answers.given("model.parameters") and not answers.given("model.preset") and shape.kind == "moe"
+    explicit = answers.given("model.layers") and answers.given("model.hidden_size")
+    if not mixture_by_size or explicit:
+        given = "a preset" if answers.given("model.preset") else "layers and hidden size" if explicit else ""
+        because = f"the active parameters follow from {given}" if given else "it needs model.parameters, the total that it is part of"
+        yield ("model.active_parameters",), because
+
+
+def _of_the_training(workload: Workload) -> Iterator[tuple[tuple[str, ...], str]]:
+    unit = workload.unit
+    if unit == "token":
+        yield ("training.samples",), "language models are trained on tokens; give training.tokens"
+    else:
+        yield ("training.tokens",), f"this workload is counted in {unit}s; give training.samples"
+        yield ("training.sequence_length",), f"the length of {'an image' if unit == 'image' else 'a sample'} follows from the model"
+    if workload.kind not in ("fine_tuning_lora", "fine_tuning_qlora"):
+        yield ("training.lora_rank",), f"{workload.kind} trains no adapters"
+    if not workload.model.experts:
+        yield ("parallelism.expert",), f"{workload.model.name} has no experts"
+
+
+def _of_the_cluster(answers: Answers) -> Iterator[tuple[tuple[str, ...], str]]:
+    sized = answers.given("scale.nodes") or answers.given("scale.gpus")
+    if sized and answers.text("scale.mode") != "fixed" and answers.given("scale.mode"):
+        key = "scale.nodes" if answers.given("scale.nodes") else "scale.gpus"
+        yield ("scale.mode",), f"{key} = {answers.text(key)} fixes the size"
+    if answers.given("own_server.gpu"):
+        yield ("preferences.gpus", "preferences.nodes"), "the server is your own"
+    else:
+        yield tuple(f"own_server.{name}" for name in _OWN_SERVER), "own_server.gpu is not given, so no server of your own is designed with"

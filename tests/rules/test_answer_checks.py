@@ -1,0 +1,117 @@
+"""Answers that contradict each other, names that do not exist, and answers without effect."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import advise
+from rules.answer_checks import check_answers, unused_answers
+from rules.answers import AnswerError, Answers
+from rules.sizing.workload import describe_workload
+from wizard.session import Session
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def refused(raw, catalog):
+    with pytest.raises(AnswerError) as error:
+        describe_workload(Answers.of(raw), catalog)
+    return error.value
+
+
+def unused(catalog, **raw):
+    answers = Answers.of({key.replace("__", "."): value for key, value in raw.items()})
+    return {each.key: each.because for each in unused_answers(answers, describe_workload(answers, catalog))}
+
+
+def test_nodes_and_gpus_are_two_ways_to_say_one_thing(catalog):
+    error = refused({"scale.nodes": 3, "scale.gpus": 1000}, catalog)
+    assert error.key == "scale.gpus"
+    assert "scale.nodes = 3" in str(error)
+    assert "give one of the two" in str(error)
+    check_answers(Answers.of({"scale.nodes": 3, "scale.gpus": "unknown"}), catalog)
+
+
+def test_whoever_answers_again_has_changed_their_mind():
+    session = Session().answer("scale.nodes", 3).answer("scale.gpus", 1000)
+    assert session.answers.nested() == {"scale": {"gpus": 1000}}
+    assert session.undo().answers.nested() == {"scale": {"nodes": 3}}
+    assert session.answer("scale.nodes", "unknown").answers.count("scale.gpus") == 1000
+
+
+@pytest.mark.parametrize(
+    ("key", "name", "said"),
+    [
+        ("preferences.gpus", "nothing", "'cluster-wizard catalog list gpus' prints all"),
+        ("preferences.gpus", "h1o0", "the nearest: nvidia-h100-"),
+        ("preferences.gpus", "H100, nothing", "'nothing'"),
+        ("preferences.nodes", "nothing", "'cluster-wizard catalog list nodes' prints all"),
+        ("preferences.nodes", "dgx-h1000", "nvidia-dgx-h100"),
+        ("preferences.vendors", "nvida", "the nearest: NVIDIA"),
+        ("preferences.vendors", "zzz", "those of GPUs: AMD, "),
+    ],
+)
+def test_a_name_that_is_none_is_named_with_its_key(key, name, said, catalog):
+    error = refused({key: name}, catalog)
+    assert error.key == key
+    assert said in str(error)
+
+
+def test_names_by_alias_and_makers_of_other_parts_are_names(catalog):
+    check_answers(Answers.of({"preferences.gpus": "H100", "preferences.vendors": "arista, nvidia, weka"}), catalog)
+
+
+@pytest.mark.parametrize(
+    ("raw", "keys"),
+    [
+        ({}, set()),
+        ({"model__embedding_parameters": "22B", "model__gmacs_per_sample": 4}, {"model.embedding_parameters", "model.gmacs_per_sample"}),
+        ({"training__samples": "1M", "training__lora_rank": 8}, {"training.samples", "training.lora_rank"}),
+        ({"workload__kind": "fine_tuning_lora", "training__lora_rank": 8}, set()),
+        ({"workload__kind": "vision", "training__tokens": "1T", "training__sequence_length": 4096, "model__layers": 12},
+         {"training.tokens", "training.sequence_length", "model.layers"}),
+        ({"workload__kind": "recommendation", "model__embedding_parameters": "22B", "model__gmacs_per_sample": 1, "training__samples": 9},
+         set()),
+        ({"model__preset": "llama-3.1-8b", "model__active_parameters": "2B", "model__experts_per_token": 2},
+         {"model.active_parameters", "model.experts_per_token"}),
+        ({"model__active_parameters": "2B"}, {"model.active_parameters"}),
+        ({"model__parameters": "30B", "model__active_parameters": "3B", "parallelism__expert": 8}, set()),
+        ({"model__preset": "llama-3.1-8b", "parallelism__expert": 8}, {"parallelism.expert"}),
+        ({"model__preset": "mixtral-8x7b", "model__expert_ffn_size": 14336}, set()),
+        ({"scale__mode": "budget", "scale__nodes": 4}, {"scale.mode"}),
+        ({"own_server__gpus": 4, "own_server__memory": "1 TB"}, {"own_server.gpus", "own_server.memory"}),
+        ({"own_server__gpu": "H100", "preferences__gpus": "H200", "own_server__gpus": 4}, {"preferences.gpus"}),
+    ],
+)  # fmt: skip
+def test_what_has_no_effect_is_said(raw, keys, catalog):
+    assert set(unused(catalog, **raw)) == keys
+
+
+def test_a_design_lists_it(catalog):
+    answers = Answers.of({"scale.nodes": 2, "preferences.nodes": "nvidia-dgx-h100", "model.embedding_parameters": "22B"})
+    notices = [each for each in advise(answers, catalog).document()["design"]["notices"] if each.startswith("not used")]
+    assert notices == ["not used: model.embedding_parameters = 22B: only recommendation models have embedding tables of their own size"]
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"model.embedding_parameters": "22B"},
+        {"training.samples": "1M"},
+        {"model.preset": "llama-3.1-8b", "model.experts_per_token": 2},
+        {"model.preset": "deepseek-v3", "model.key_value_heads": 16},
+        {"workload.kind": "vision", "training.sequence_length": 4096},
+    ],
+)
+def test_it_truly_has_none(raw, catalog):
+    """Without the unused answer the workload is the same."""
+    answers = Answers.of(raw)
+    made = describe_workload(answers, catalog)
+    for each in unused_answers(answers, made):
+        answers = answers.without(each.key)
+    assert dict(answers.values) != raw
+    assert describe_workload(answers, catalog).parameters == made.parameters
