@@ -63,6 +63,23 @@ STORAGE_RULES: tuple[Rule, ...] = (
         decides=("storage.checkpoint_mode", "synchronous, every {checkpoint_interval}"),
     ),
     Rule(
+        id="storage_cpu.data_exceeds_node",
+        stage=_STORAGE,
+        kind=Kind.REJECT,
+        strength=Strength.STRONG,
+        when=(F.shared_kind == "local", F.dataset_known == True, F.dataset_tb > F.local_most_tb),  # noqa: E712
+        guidance=("G3s.1", "G3s.2"),
+        because=(
+            "The data takes {dataset_tb}, the NVMe of the only node holds {local_most_tb} at most, and no shared storage is bought: "
+            "it has no place."
+        ),
+        fix=(
+            Fix("preferences.storage", "buy shared storage beside the node", "parallel_file_system"),
+            Fix("scale.nodes", "take more nodes, which share storage"),
+            Fix("data.size", "train on less of the data"),
+        ),
+    ),
+    Rule(
         id="storage_cpu.gpudirect_storage",
         stage=_STORAGE,
         kind=Kind.QUESTION,
@@ -118,7 +135,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         stage=_STORAGE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.local_known == True, F.local_tb < F.staging_tb),  # noqa: E712
+        when=(F.multi_node == True, F.local_known == True, F.local_tb < F.staging_tb),  # noqa: E712
         guidance=("G3s.1",),
         thresholds=("sto-keep-two", "sto-local-first"),
         because=(

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import magnitude
 from rules.sizing.lookup import fact_value, threshold_number
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from catalogs.loading import Shelf
-    from catalogs.schema import Storage
+    from catalogs.schema import Node, Storage
     from rules.sizing.checkpoint import CheckpointPlan
     from rules.sizing.results import Workload
 
@@ -36,6 +37,9 @@ RESTORE_SHARE_OF_RESTART = 0.2
 """Reading the checkpoint may take this share of a usual restart, assumed: it must not be what a restart waits for."""
 NFS_SERVER_BYTES_PER_S = 12.5 * GB
 """Rated rate of one file server: a 100 Gb/s port, the least that NVIDIA asks for home directories (DGX SuperPOD B200)."""
+NFS_SERVER_BYTES = 121 * TB
+"""Usable capacity of one file server, data and home directories together: the largest flash server of the catalog (WEKApod Nitro 175,
+121 TB of the 968 TB usable in eight). What is larger takes several servers, which is a parallel file system or an object store."""
 FILE_SERVER_SHARE = 0.5
 """Part of that rate that a few clients with several connections each reach, assumed; many reach a sixth (arXiv:2605.09370)."""
 FILE_SERVER_GPUS = 32
@@ -86,7 +90,7 @@ def bytes_per_unit(workload: Workload) -> float | None:
     """
     if workload.sample_bytes is None or workload.data_kind == "video":
         return None
-    each = float(workload.sample_bytes.to("byte").magnitude)
+    each = magnitude(workload.sample_bytes, "byte")
     dataset = dataset_bytes(workload)
     if workload.kind == "recommendation" and dataset is not None and workload.units_total > 0.0:
         return max(each, dataset / workload.units_total)
@@ -95,7 +99,7 @@ def bytes_per_unit(workload: Workload) -> float | None:
 
 def dataset_bytes(workload: Workload) -> float | None:
     """Return the size of the dataset, None where it is unknown."""
-    return None if workload.dataset is None else float(workload.dataset.to("byte").magnitude)
+    return None if workload.dataset is None else magnitude(workload.dataset, "byte")
 
 
 def reference_rates(data_kind: str, gpus: int, catalog: Catalog) -> tuple[float, float]:
@@ -111,13 +115,14 @@ def restore_seconds(restart_s: float) -> float:
 
 
 def file_server_suffices(nodes: int, gpus: int, needs: StorageNeeds) -> bool:
-    """Return whether one file server serves a small cluster at part of its rate, where reading a checkpoint may take a whole restart.
+    """Return whether one file server holds the data of a small cluster and serves it, where reading a checkpoint may take a restart.
 
     32 GPUs fail every two months, so that eleven minutes more for each failure are a hundredth of a percent of the run.
     """
     read = max(needs.dataset_read, needs.restore_read * RESTORE_SHARE_OF_RESTART, needs.reference_read)
     rate = FILE_SERVER_SHARE * NFS_SERVER_BYTES_PER_S
-    return nodes > 1 and gpus <= FILE_SERVER_GPUS and max(read, needs.write, needs.reference_write) <= rate
+    held = needs.capacity + needs.home <= NFS_SERVER_BYTES
+    return nodes > 1 and gpus <= FILE_SERVER_GPUS and held and max(read, needs.write, needs.reference_write) <= rate
 
 
 def on_file_server(needs: StorageNeeds) -> StorageNeeds:
@@ -156,6 +161,12 @@ def storage_needs(
         users=users,
         staging_per_node=(keep_local * checkpoints.size_bytes + (dataset or 0.0)) / nodes,
     )
+
+
+@lru_cache(maxsize=8)
+def largest_local(shelf: Shelf[Node]) -> float:
+    """Return the bytes of NVMe of the server that has most of it: what a server whose drives are not stated holds at most."""
+    return max((node.local_storage.to("GB") * GB / node.trays for node in shelf if node.local_storage is not None), default=0.0)
 
 
 def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds) -> tuple[str, str]:
@@ -245,3 +256,11 @@ def _sized(row: _Rated, needs: StorageNeeds, working_set: float | None) -> Stora
         binding=binding,
         network=network,
     )
+
+
+def through_links(system: StorageSystem | None, carried: float) -> StorageSystem | None:
+    """Return the system with the rates that its links to the network carry (bytes per second); as it is where that is not known, 0."""
+    if system is None or carried <= 0:
+        return system
+    read, write = (None if rate is None else min(rate, carried) for rate in (system.read, system.write))
+    return replace(system, read=read, write=write)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_quantity, quantity
+from catalogs.quantities import format_quantity, magnitude, quantity
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
@@ -22,11 +22,13 @@ from rules.sizing.storage import (
     StorageNeeds,
     StorageSystem,
     choose_system,
+    largest_local,
     on_file_server,
     reference_rates,
     restore_seconds,
     shared_storage,
     storage_needs,
+    through_links,
 )
 
 if TYPE_CHECKING:
@@ -94,6 +96,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("home_tb", "capacity of home directories and environments"),
     FactField("users", "users assumed"),
     FactField("staging_tb", "local NVMe that a node needs"),
+    FactField("staged_tb", "the part of it that the node's local NVMe holds"),
+    FactField("local_most_tb", "local NVMe of a node; that of the server of the catalog that has most, where it is unknown"),
     FactField("local_known", "whether the node's local NVMe is known"),
     FactField("local_tb", "local NVMe of a node, 0 where unknown"),
     FactField("gpus_per_node", "GPUs of a node"),
@@ -130,7 +134,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     """Size storage and host of a candidate: needs first, then the kind of shared storage, then the system and its checkpoints."""
     workload, catalog, answers = context.workload, context.catalog, context.answers
     _, usual_write = reference_rates(workload.data_kind, candidate.gpus, catalog)
-    state = float(workload.checkpoint.to("byte").magnitude)
+    state = magnitude(workload.checkpoint, "byte")
     rate = candidate.choice.step.units_per_second if candidate.choice else 0.0
 
     run = run_seconds(candidate, workload)
@@ -154,7 +158,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     if kind in ("parallel_file_system", "both"):
         working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
         chosen = choose_system(needs, "parallel_file_system", catalog, answers.names("preferences.vendors"), working)
-        system = _through_its_links(chosen, candidate)
+        system = through_links(chosen, candidate.fabric.storage_gbps / BITS_PER_BYTE * GB if candidate.fabric else 0.0)
     node_storage = _node_storage(candidate)
     offered = system.write if system else None
     if offered is not None and node_storage is not None:
@@ -172,15 +176,6 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
     )
     return Assessed(found, needs, kind, because, system, host, node_storage)
-
-
-def _through_its_links(system: StorageSystem | None, candidate: Candidate) -> StorageSystem | None:
-    """Return the system with the rates that its links to the network carry; as it is where the network is not designed yet."""
-    carried = candidate.fabric.storage_gbps / BITS_PER_BYTE * GB if candidate.fabric else 0.0
-    if system is None or carried <= 0:
-        return system
-    read, write = (None if rate is None else min(rate, carried) for rate in (system.read, system.write))
-    return replace(system, read=read, write=write)
 
 
 def _node_storage(candidate: Candidate) -> float | None:
@@ -201,7 +196,9 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """Size storage and host, keep both on the candidate, and state the facts of the stage."""
     sized = size(candidate, context)
     candidate.host = host_design(sized.host_needs, candidate.node, context.catalog, context.answers)
-    candidate.storage = _storage_design(sized, candidate.nodes)
+    most = largest_local(context.catalog.nodes) if candidate.host.local_storage is None else magnitude(candidate.host.local_storage, "byte")
+    staged = min(sized.needs.staging_per_node, most)
+    candidate.storage = _storage_design(sized, candidate.nodes, staged)
     return {
         "has_plan": candidate.choice is not None,
         "gpu": candidate.gpu.name,
@@ -214,6 +211,8 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "framework": FRAMEWORKS[context.answers.text("software.framework")],
         "fine_tuning": context.workload.kind.startswith("fine_tuning"),
         **_need_facts(sized, candidate),
+        "staged_tb": staged / TB,
+        "local_most_tb": most / TB,
         **_checkpoint_facts(sized),
         **_system_facts(sized, context),
         **_host_facts(sized.host_needs, candidate.host),
@@ -221,7 +220,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     }
 
 
-def _storage_design(sized: Assessed, nodes: int) -> StorageDesign:
+def _storage_design(sized: Assessed, nodes: int, staged: float) -> StorageDesign:
     needs, system, plan = sized.needs, sized.system, sized.goodput.checkpoints
     notes = [f"shared data: {KINDS[sized.kind]}, {sized.because}"]
     if nodes > 1:
@@ -233,6 +232,9 @@ def _storage_design(sized: Assessed, nodes: int) -> StorageDesign:
         )
     if system is None or system.write is None:
         notes.append(f"no write rate is known of what checkpoints go to; the design counts on {in_words(plan.write)} at most for one")
+    if staged < needs.staging_per_node:
+        wanted, there = (format_quantity(quantity(each / TB, "TB")) for each in (needs.staging_per_node, staged))
+        notes.append(f"not everything can be staged: a node's part of data and checkpoints takes {wanted}, its NVMe at most {there}")
     if needs.dataset is None:
         notes.append("the size of the dataset is unknown; capacity is for checkpoints alone")
     if sized.kind in ("object_store", "both"):
@@ -249,7 +251,7 @@ def _storage_design(sized: Assessed, nodes: int) -> StorageDesign:
         checkpoint=quantity(plan.size_bytes / GB, "GB"),
         checkpoint_write_time=quantity(plan.write, "s"),
         checkpoint_interval=quantity(plan.interval, "s"),
-        local_staging=quantity(needs.staging_per_node / TB, "TB"),
+        local_staging=quantity(staged / TB, "TB"),
         systems={system.product: system.units} if system else {},
         read_offered=rate(system.read if system else None),
         write_offered=rate(system.write if system else None),
@@ -382,8 +384,8 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
         return []
     lines = [BomLine(product, catalog.storage[product].name, "storage", units) for product, units in storage.systems.items()]
     kind = str(candidate.facts[STAGE]["shared_kind"]) if STAGE in candidate.facts else size(candidate, context).kind
-    capacity = math.ceil(storage.capacity_needed.to("TB").magnitude)
-    home = math.ceil(storage.home_capacity.to("TB").magnitude)
+    capacity = math.ceil(magnitude(storage.capacity_needed, "TB"))
+    home = math.ceil(magnitude(storage.home_capacity, "TB"))
     open_product = "product open: ask storage vendors"
     if kind == "nfs_server":
         name = f"NFS file server, flash, {capacity} TB usable for data and {home} TB apart for home directories"

@@ -13,6 +13,7 @@ from rules.sizing.storage import (
     bytes_per_unit,
     choose_system,
     file_server_suffices,
+    largest_local,
     on_file_server,
     reference_rates,
     restore_seconds,
@@ -60,6 +61,22 @@ def test_a_quarter_more_capacity_than_needed(catalog):
     found = needs(catalog, answers, 8, 64, 1e5)
     checkpoints = 10 * describe_workload(Answers.of(answers), catalog).checkpoint.to("TB").magnitude
     assert found.capacity / TB == pytest.approx(125 + 1.25 * checkpoints, rel=1e-6)
+
+
+def test_a_file_server_holds_no_more_than_a_server_can(catalog):
+    """The largest flash server of the catalog offers 121 TB; Lustre's operations manual asks for a quarter of reserve on the data."""
+    assert (
+        shared_storage("any", 2, 16, needs(catalog, {"model.preset": "llama-3.1-8b", "data.size": "80 TB"}, 2, 16, 1e5))[0] == "nfs_server"
+    )
+    large = needs(catalog, {"model.preset": "llama-3.1-8b", "data.size": "100 TB"}, 2, 16, 1e5)
+    assert shared_storage("any", 2, 16, large)[0] == "parallel_file_system"
+    huge = needs(catalog, {"model.preset": "llama-3.1-8b", "data.size": "1000000 TB"}, 2, 16, 1e5)
+    assert shared_storage("any", 2, 16, huge)[0] == "both"
+
+
+def test_the_largest_local_drives_of_the_catalog(catalog):
+    """Eight drives of 7.68 TB in the Supermicro servers for B300."""
+    assert largest_local(catalog.nodes) == pytest.approx(8 * 7.68e12)
 
 
 def test_kinds_of_shared_storage(catalog):
