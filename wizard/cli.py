@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import sys
 from importlib import import_module
@@ -47,6 +48,12 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault("formatter_class", HelpFormatter)
         super().__init__(*arguments, **options)
+
+    def exit(self, status: int = 0, message: str | None = None) -> Any:
+        """Print a message, if any, and exit; stderr that cannot be written to changes nothing."""
+        if message:
+            narrate(message.rstrip())
+        raise SystemExit(status)
 
     def error(self, message: str) -> Any:
         """Print one message and exit with 2."""
@@ -112,7 +119,7 @@ def _wizard(arguments: list[str]) -> int:
             parser.error(f"unrecognized arguments: {' '.join(others)}")
     except SystemExit as stop:
         return int(stop.code or 0)
-    if not sys.stdin.isatty() or not sys.stdout.isatty():
+    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
         narrate(f"cluster-wizard: the wizard needs a terminal; without one use a command: {known}")
         return WRONG
     from wizard.tui.app import open_wizard
@@ -169,8 +176,17 @@ def one_line(text: str) -> str:
 
 
 def narrate(text: str) -> None:
-    """Print to stderr: what a person reads, not data."""
-    print(text, file=sys.stderr)
+    """Print to stderr: what a person reads, not data. Where stderr cannot be written to, the answer still stands: nothing is raised."""
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        discard(sys.stderr)
+
+
+def discard(stream: Any) -> None:
+    """Let a stream write to nowhere from now on; else Python complains again at exit, with an exit code of its own."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def print_json(value: object) -> None:

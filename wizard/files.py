@@ -25,6 +25,8 @@ LARGEST_FILE_BYTES = 4_000_000
 DEEPEST_NESTING = 12
 LONGEST_META = 2000
 STANDARD_INPUT = "standard input"
+STANDARD_OUTPUTS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+"""Names of standard output, which is written to as it is: it may be a pipe, or a file that others write to as well."""
 _DESIGN_TABLES = (
     "schema", "meta", "answers", "provenance", "design", "bom", "justification", "assumption", "warning", "conflict", "alternative",
     "rejected", "reentry", "question",
@@ -246,15 +248,18 @@ def write_atomically(path: Path | str, text: str) -> None:
 
     A link keeps pointing where it does, a file keeps its mode, and a device or pipe is written to, never replaced.
     """
+    if str(path) in STANDARD_OUTPUTS:
+        sys.stdout.write(text)
+        return
     data = text.encode("utf-8", "replace")
     try:
+        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
+            Path(path).write_bytes(data)  # as it is named: what a device of the process leads to may have no path of its own
+            return
         target = Path(path).resolve()
         if target.is_symlink():
             raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        if target.exists() and not target.is_file() and not target.is_dir():
-            target.write_bytes(data)
-        else:
-            _replace(target, data)
+        _replace(target, data)
     except (OSError, ValueError, RuntimeError) as error:
         raise FileError(path, f"cannot be written ({getattr(error, 'strerror', None) or error}); choose another place") from None
 

@@ -4,9 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import grouped
+
 if TYPE_CHECKING:
     from rules.design import Design, Figures
 
+SECONDS_PER_DAY = 86_400.0
+LONGEST_IN_SECONDS = 600.0
+"""Times up to so many seconds are shown in seconds: the steps of a run are compared in them."""
 AT_LEAST = "≥"
 """What stands before a total that leaves out parts without a known price."""
 
@@ -29,7 +34,7 @@ def figure_texts(figures: Figures, *, is_open: bool = False) -> list[str]:
     if figures.mfu:
         rows.append(f"MFU {figures.mfu:.0%}")
     if figures.days is not None:
-        rows.append(f"{figures.days:.3g} days")
+        rows.append(short_days(figures.days))
     if figures.total_power_kw is not None:
         rows.append(short_power(figures.total_power_kw))
     if figures.racks:
@@ -56,18 +61,33 @@ def bounded(shown: str, *, is_open: bool, at_least: str = AT_LEAST) -> str:
 
 
 def short_time(seconds: float) -> str:
-    """Return a time with a fitting unit: "420 ms", "4.7 s"."""
-    return f"{seconds * 1000:.3g} ms" if seconds < 1 else f"{seconds:.3g} s"
+    """Return a time with a fitting unit: "420 ms", "4.7 s", "3.2 hours"."""
+    if seconds < 1:
+        return f"{grouped(seconds * 1000, 3)} ms"
+    if seconds < LONGEST_IN_SECONDS:
+        return f"{grouped(seconds, 3)} s"
+    return short_days(seconds / SECONDS_PER_DAY)
+
+
+def short_days(days: float) -> str:
+    """Return a span of days with a fitting unit: "54.2 days", "3.2 hours", "40 minutes", "0.43 s"."""
+    for size, name in ((1.0, "days"), (1 / 24, "hours"), (1 / 1440, "minutes")):
+        if days >= size:
+            return f"{grouped(days / size, 3)} {name}"
+    return f"{grouped(days * SECONDS_PER_DAY, 3)} s"
 
 
 def short_power(kilowatts: float) -> str:
-    """Return a power with a fitting unit: "40.8 kW", "21.9 MW"."""
-    return f"{kilowatts / 1000:.3g} MW" if kilowatts >= 1000 else f"{kilowatts:.3g} kW"
+    """Return a power with a fitting unit: "40.8 kW", "21.9 MW", "8.29 GW"."""
+    for size, unit in ((1e6, "GW"), (1e3, "MW"), (1.0, "kW")):
+        if kilowatts >= size:
+            return f"{grouped(kilowatts / size, 3)} {unit}"
+    return f"{grouped(kilowatts * 1000, 3)} W"
 
 
 def short_money(dollars: float) -> str:
-    """Return an amount with a fitting unit: "412M USD", "61k USD"."""
-    for size, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
+    """Return an amount with a fitting unit: "412M USD", "61k USD"; an amount under a dollar keeps two digits."""
+    for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
         if dollars >= size:
-            return f"{dollars / size:.3g}{letter} USD"
-    return f"{dollars:.0f} USD"
+            return f"{grouped(dollars / size, 3)}{letter} USD"
+    return f"{dollars:.0f} USD" if dollars >= 1 or dollars <= 0 else f"{grouped(dollars, 2)} USD"

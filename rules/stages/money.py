@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_quantity, magnitude
+from catalogs.quantities import format_quantity, grouped, magnitude
 from catalogs.schema import Status
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
@@ -271,7 +271,7 @@ def _usd(value: Quantity | None) -> float:
 
 
 def _spread(found: Range, unit: str, label: str) -> str:
-    low, expected, high = (f"{magnitude(end, unit):,.3g}" for end in (found.low, found.expected, found.high))
+    low, expected, high = (grouped(magnitude(end, unit), 3) for end in (found.low, found.expected, found.high))
     return f"{expected} {label} ({low} to {high})"
 
 

@@ -197,7 +197,18 @@ class TestDesign:
         called.assert_one_message()
         assert said in called.err
 
-    @pytest.mark.parametrize("place", ["missing/folder/a.toml", ".", "", "a.toml/b.toml"])
+    @pytest.mark.parametrize("place", ["", "  "])
+    def test_an_output_without_a_name(self, place, small_answers):
+        called = call("design", small_answers, "-o", place)
+        called.assert_one_message()
+        assert "-o: expected the name of a file" in called.err
+
+    def test_an_output_that_is_standard_output(self, small_answers):
+        called = call("design", small_answers, "-o", "/dev/stdout")
+        assert called.code == 0
+        assert called.out == call("design", small_answers).out
+
+    @pytest.mark.parametrize("place", ["missing/folder/a.toml", ".", "a.toml/b.toml"])
     def test_a_place_that_cannot_be_written(self, place, small_answers, tmp_path, monkeypatch):
         monkeypatch.chdir(tmp_path)
         Path("a.toml").touch()
@@ -304,6 +315,36 @@ class TestProcesses:
         assert done.returncode == 2
         assert len(done.stderr.splitlines()) == 1
         assert "No space left" in done.stderr
+
+    @pytest.mark.parametrize(
+        ("words", "code"), [("catalog list", 0), ("catalog show nothing", 2), ("no-such-command", 2), ("design --no-such-option", 2)]
+    )
+    @pytest.mark.parametrize("errors", ["2> /dev/full", "2>&1 >/dev/null | true"])
+    def test_messages_that_cannot_be_written_change_nothing(self, words, code, errors):
+        if not Path("/dev/full").exists():
+            pytest.skip("this system has no /dev/full")
+        command = f"{sys.executable} -m wizard {words} {errors}; exit ${{PIPESTATUS[0]}}"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False)
+        assert done.returncode == code
+
+    def test_standard_output_by_its_name_in_a_pipe(self, small_answers):
+        command = f"{sys.executable} -m wizard design '{small_answers}' -o /dev/stdout | cat"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
+        assert tomllib.loads(done.stdout)["schema"] == 1
+        assert "wrote /dev/stdout" in done.stderr
+
+    def test_another_pipe_by_its_name(self, small_answers):
+        command = f"{sys.executable} -m wizard design '{small_answers}' -o /dev/fd/7 7>&1 >/dev/null | cat"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
+        assert tomllib.loads(done.stdout)["schema"] == 1
+
+    @pytest.mark.parametrize("words", ["design -", "estimate -", "fabric -", "params -", "validate -"])
+    def test_a_closed_standard_input_is_said(self, words):
+        command = f"{sys.executable} -m wizard {words} <&-"
+        done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
+        assert (done.returncode, done.stdout) == (2, "")
+        assert len(done.stderr.splitlines()) == 1
+        assert "standard input: is closed" in done.stderr
 
     @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
     @pytest.mark.parametrize("words", ["--version", "catalog list", "design -", "mine.toml", ""])

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from rules.design import Design
     from wizard.files import Loaded
 
+DEVICES = ("/dev/", "/proc/")
+"""Where names of outputs stand that are no names of designs: /dev/stdout."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
@@ -33,6 +36,9 @@ def run(options: argparse.Namespace) -> int:
 
     if options.answers is None and not options.changes:
         narrate("cluster-wizard: design needs a file of answers or at least one --set KEY=VALUE; '--help' shows how to call it")
+        return WRONG
+    if options.output is not None and not options.output.strip():
+        narrate("cluster-wizard: -o: expected the name of a file; without -o the design goes to standard output")
         return WRONG
     loaded = _read(options.answers)
     answers = loaded.answers
@@ -67,8 +73,10 @@ def _read(name: str | None) -> Loaded:
 
 
 def _name(options: argparse.Namespace, loaded: Loaded) -> str:
-    given = loaded.meta.get("name")
-    return str(given) if given else Path(options.output or options.answers or "design").stem.strip("-") or "design"
+    given, output = loaded.meta.get("name"), options.output
+    if output and output.startswith(DEVICES):
+        output = None
+    return str(given) if given else Path(output or options.answers or "design").stem.strip("-") or "design"
 
 
 def _earlier(output: str | None) -> dict[str, object]:

@@ -18,6 +18,9 @@ WIRED_FOR = ("units", "nodes")
 _LARGEST_COUNT = 10_000_000
 _LARGEST_RADIX = 4096
 """Twice the ports of the largest director (2,048); 512 are the most of a single chip's box."""
+_SMALLEST = 0.01
+"""Smallest speed or ratio of bandwidths that is counted with, assumed: no leaf has a hundred times more uplink than downlink."""
+_EXAMPLES = {"down_to_up": 1}
 _LARGEST_SPEED_GBPS = 1_000_000.0
 _RATIO_DENOMINATOR = 100
 """Ratios are written with two or three digits ("1.67"): the nearest fraction with a small denominator (5/3) is meant."""
@@ -120,6 +123,7 @@ def _count(table: Mapping[str, object], key: str, default: int | None, low: int,
 
 def _number(table: Mapping[str, object], key: str, default: float | None) -> float:
     value = table.get(key, default)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.01 <= value <= _LARGEST_SPEED_GBPS:
-        raise FabricInputError(f"{key}: expected a number above 0, such as 400, got {'nothing' if value is None else repr(value)}")
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not _SMALLEST <= value <= _LARGEST_SPEED_GBPS:
+        ends = f"from {_SMALLEST:g} to {_LARGEST_SPEED_GBPS:,.0f}, such as {_EXAMPLES.get(key, 400)}"
+        raise FabricInputError(f"{key}: expected a number {ends}, got {'nothing' if value is None else repr(value)}")
     return float(value)
