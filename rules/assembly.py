@@ -95,8 +95,8 @@ def _chosen_because(ranking: Ranking) -> Finding:
         because = f"no candidate meets every answer; this one comes nearest, with {len(best.candidate.rejections)} conflict(s)"
     elif not ranking.good:
         because = f"no candidate is known to keep the budget; of {len(others)} whose price is open it is the first by {best.measure}"
-    elif len(others) == 1:
-        because = "it is the only candidate that meets every answer"
+    elif len(ranking.good) == 1:
+        because = "it is the only candidate that is known to meet every answer"
     else:
         because = f"of {len(ranking.good)} candidates that meet every answer it is the first by {best.measure}"
     if len(others) > 1:

@@ -33,8 +33,19 @@ def prune(candidates: Sequence[Candidate], context: Context, *, everything: bool
         kept += members[:MOST_PER_GROUP]
         dropped += [_dominated(each, members[0], "same GPU, same domain, same cooling") for each in members[MOST_PER_GROUP:]]
     kept.sort(key=lambda each: _overall(each, context))
-    dropped += [_dominated(each, kept[0], "farther from the objective by a first estimate") for each in kept[MOST_CANDIDATES:]]
-    return kept[:MOST_CANDIDATES], dropped
+    seats = _seats(kept, context)
+    dropped += [_dominated(each, seats[0], "farther from the objective by a first estimate") for each in kept if each not in seats]
+    return seats, dropped
+
+
+def _seats(ordered: Sequence[Candidate], context: Context) -> list[Candidate]:
+    """Return the candidates to judge: the first in order, but half of the seats are for known prices, where there are so many.
+
+    Without this, servers of unknown price would crowd out all others as soon as a budget is tight, and nothing could be said about it.
+    """
+    priced = [each for each in ordered if unit_price(each.node, context.catalog, context.answers) is not None][: MOST_CANDIDATES // 2]
+    others = [each for each in ordered if each not in priced][: MOST_CANDIDATES - len(priced)]
+    return [each for each in ordered if each in priced or each in others]
 
 
 def _dominated(candidate: Candidate, by: Candidate, why: str) -> Rejected:

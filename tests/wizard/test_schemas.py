@@ -17,7 +17,12 @@ from wizard.cli import COMMANDS
 from wizard.files import FileError, interpret
 from wizard.schemas.generated import KINDS, generated_schemas, text_of
 
-FOLDERS = {"racks": "facilities/racks", "pdus": "facilities/pdus", "cooling": "facilities/cooling", "measured_models": "measurements/models"}
+FOLDERS = {
+    "racks": "facilities/racks",
+    "pdus": "facilities/pdus",
+    "cooling": "facilities/cooling",
+    "measured_models": "measurements/models",
+}
 
 
 def problems(name: str, value: object) -> list[str]:
