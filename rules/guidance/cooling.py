@@ -169,6 +169,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.power_known == True,),
         premise="air_density_strained",
+        writes=("asked_sustained_clocks",),
         guidance=("G1f.1", "G5.7"),
         thresholds=("pow-throttle",),
         because=(

@@ -19,6 +19,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.ADVICE,
         when=(_SINGLE_NODE, F.joins_fabric == True),  # noqa: E712
+        writes=("asked_oversubscription", "asked_rdma"),
         guidance=("G5.5", "G5.4"),
         because="One node needs no fabric today; its adapters decide whether it can join one later.",
         ask=Ask(
@@ -38,6 +39,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(_MULTI_NODE, F.switches > 0),
+        writes=("asked_oversubscription",),
         guidance=("G5.4", "G2c.2"),
         because=(
             "The design wires {switch_words} at {oversubscription}:1, on which an all-reduce should reach {bus_gb_per_s} of bus bandwidth; "
@@ -55,6 +57,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(_MULTI_NODE, F.switches > 0, F.gpu_direct == True),  # noqa: E712
+        writes=("asked_rdma",),
         guidance=("G5.5", "G2d.1"),
         because="The rate of {effective_gbps} per GPU needs RDMA from GPU memory past the CPUs: {technology_name}, adapter {nic_name}.",
         ask=Ask(
@@ -72,6 +75,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=_SEVERAL_TIMES_THE_BASE,
+        writes=("asked_scaling",),
         guidance=("G5.1", "G6.2"),
         because=(
             "The design expects each GPU to wait for communication {exposed_percent} of a step on {gpus} GPUs; {base_words} hold the "
@@ -89,6 +93,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.ADVICE,
         when=(_SINGLE_NODE, F.gpus > 1),
+        writes=("asked_scaling",),
         guidance=("G5.1", "G7.4"),
         because="Inside one node scaling shows over its {gpus} GPUs; beyond it only a measurement on several nodes would tell.",
         ask=Ask(

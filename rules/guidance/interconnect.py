@@ -180,6 +180,7 @@ _OWN_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(F.has_plan == True, F.gpus > 1),  # noqa: E712
+        writes=("asked_parallelism",),
         guidance=("G5.2",),
         because="The plan is {plan}: {data} data-parallel and {tensor} tensor-parallel ranks on {gpus} GPUs.",
         ask=Ask(
@@ -317,6 +318,7 @@ _OWN_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(F.gpus > 1,),
+        writes=("asked_topology",),
         guidance=("G5.3",),
         because="How the GPUs of a node are joined decides what sharding and tensor parallelism cost; the catalog says {topology}.",
         ask=Ask(

@@ -17,6 +17,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(F.is_own_server == True, F.gpu_sum_known == True),
+        writes=("asked_load",),
         guidance=("G5.7", "G1f.2"),
         because=(
             "No catalog record vouches for {node}: a chassis caps GPUs that its maker has not qualified; {gpu_power_w} each are counted."
@@ -114,6 +115,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(F.power_known == True, F.is_own_server == False),
+        writes=("asked_load",),
         guidance=("G5.7",),
         because=(
             "The design counts {node_power_kw} and {node_heat_kw} of heat per {node} ({node_power_basis}), {rack_power_kw} in the "
@@ -297,6 +299,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.HARD,
         when=(F.power_known == False,),
+        writes=("asked_unknown_power",),
         guidance=("G5.7", "G1f.2"),
         because="Neither the power of one {node} nor that of its GPUs is published, so racks, feeds and cooling cannot be planned.",
         ask=Ask(

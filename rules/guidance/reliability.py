@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
+from rules.guidance.always_asked import ALWAYS_ASKED
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
 GOODPUT_OF_LARGE_RUNS = 90.0
@@ -16,7 +17,7 @@ _STAGE = Stage.RELIABILITY
 _DEADLINE = Fix("scale.deadline", "allow {run_days}", "{run_days}")
 _NODES = Fix("scale.nodes", "take more nodes")
 
-RULES: tuple[Rule, ...] = (
+_RELIABILITY_RULES: tuple[Rule, ...] = (
     Rule(
         id="reliability.band_is_wide",
         stage=_STAGE,
@@ -342,3 +343,5 @@ RULES: tuple[Rule, ...] = (
         ),
     ),
 )
+
+RULES: tuple[Rule, ...] = tuple(sorted((*_RELIABILITY_RULES, *ALWAYS_ASKED), key=lambda rule: rule.id))

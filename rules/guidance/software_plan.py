@@ -83,7 +83,8 @@ PLAN_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.ADVICE,
         when=(F.gpus >= SCALING_GPUS, F.has_plan == True),  # noqa: E712
-        guidance=("G1b.3",),
+        writes=("asked_scaling_loss",),
+        guidance=("G5.1", "G1b.3"),
         thresholds=("sw-scaling-loss",),
         because="Throughput per GPU falls with size: by {limit_sw_scaling_loss} % from 128 to 512 H100 for a small model.",
         ask=Ask(

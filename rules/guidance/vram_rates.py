@@ -77,6 +77,7 @@ RATE_RULES: tuple[Rule, ...] = (
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
         when=(F.has_plan == True,),
+        writes=("asked_share",),
         guidance=("G5.6", "G1b.3"),
         because=(
             "The design counts on {achieved_tflops} of model arithmetic per GPU, {achieved_percent} of the dense peak of {peak_tflops}."

@@ -9,8 +9,10 @@ import pytest
 
 import rules.sizing
 from catalogs import load_catalog
+from rules.advisor import advise
+from rules.answers import Answers
 from rules.cases import all_rules
-from rules.findings import Stage
+from rules.findings import Kind, Stage
 from rules.guidance.checks import check_rules
 from rules.guidance.statements import STATEMENTS
 from rules.stages import all_stages
@@ -64,3 +66,31 @@ def test_registries_name_functions_that_exist():
 def test_every_stage_has_rules():
     assert [module.STAGE for module in all_stages()] == list(Stage)
     assert all(len(module.RULES) >= 5 for module in all_stages())
+
+
+SITUATIONS = {
+    "nothing said": {},
+    "one GPU": {"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 1, "scale.nodes": 1},
+    "nothing fits": {"model.preset": "llama-3.1-405b", "own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 1, "scale.nodes": 1},
+    "two nodes": {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"]},
+    "a rack": {
+        "model.preset": "deepseek-v3",
+        "scale.gpus": 72,
+        "preferences.gpus": ["nvidia-gb200"],
+        "facility.cooling": ["liquid", "air"],
+    },
+    "vision": {"workload.kind": "vision", "scale.nodes": 4},
+    "recommendation": {"workload.kind": "recommendation", "model.embedding_parameters": "500B"},
+    "ten thousand GPUs": {"model.preset": "llama-3.1-405b", "scale.gpus": 10240, "training.global_batch": 2560},
+    "AMD": {"model.preset": "llama-3.1-70b", "preferences.vendors": ["AMD"], "scale.nodes": 16},
+    "a desktop": {"workload.kind": "fine_tuning_lora", "preferences.nodes": ["nvidia-dgx-spark"], "scale.nodes": 1},
+}
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
+def test_the_seven_questions_are_always_asked(situation, catalog):
+    """G5: with a threshold that a good answer meets, and to somebody."""
+    questions = advise(Answers.of(SITUATIONS[situation]), catalog, strict=True).of_kind(Kind.QUESTION)
+    asked = {id_ for question in questions for id_ in question.guidance if id_.startswith("G5.")}
+    assert asked == {f"G5.{number}" for number in range(1, 8)}
+    assert all(question.to and question.ask and question.good_answer for question in questions)
