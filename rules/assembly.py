@@ -8,6 +8,7 @@ from catalogs.quantities import format_number
 from rules.answer_checks import unused_answers
 from rules.choice import size_follows_limits
 from rules.design import Alternative, Assumption, Design, Rejected
+from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.stages import all_stages
 
@@ -51,6 +52,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         alternatives=tuple(_alternatives(ranking)),
         rejected=tuple(_ordered([*_rejections(ranking), *rejected])),
         reentries=tuple(source.reentries),
+        dissents=dissents_of(candidate.findings, context.catalog),
         notices=tuple(_notices(candidate, context)),
         failures=tuple(source.failures),
     )

@@ -90,6 +90,18 @@ class Rejected:
 
 
 @dataclass(frozen=True)
+class Dissent:
+    """Two sources that disagree where the design rests on one of them: what was taken and why, and what the other says."""
+
+    rule: str
+    taken: str
+    taken_source: str
+    because: str
+    other: str
+    other_source: str
+
+
+@dataclass(frozen=True)
 class Reentry:
     """A feedback edge that was taken: which stage sent the candidate back, what changed and why."""
 
@@ -115,6 +127,7 @@ class Design:
     alternatives: tuple[Alternative, ...]
     rejected: tuple[Rejected, ...]
     reentries: tuple[Reentry, ...] = ()
+    dissents: tuple[Dissent, ...] = ()
     notices: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
 
@@ -145,6 +158,7 @@ class Design:
             "alternative": [_alternative_row(each) for each in self.alternatives],
             "rejected": [_without_empty(vars(each)) for each in self.rejected],
             "reentry": [dict(vars(each)) for each in self.reentries],
+            "dissent": [dict(vars(each)) for each in self.dissents],
             "question": [_question_row(found) for found in self.of_kind(Kind.QUESTION)],
         }
         return {name: rows for name, rows in tables.items() if rows or name in ("answers", "design")}

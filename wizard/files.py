@@ -29,9 +29,9 @@ STANDARD_OUTPUTS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output, which is written to as it is: it may be a pipe, or a file that others write to as well."""
 _DESIGN_TABLES = (
     "schema", "meta", "answers", "provenance", "design", "bom", "justification", "assumption", "warning", "conflict", "alternative",
-    "rejected", "reentry", "question",
+    "rejected", "reentry", "dissent", "question",
 )  # fmt: skip
-_ROW_TABLES = ("bom", "justification", "assumption", "warning", "conflict", "alternative", "rejected", "reentry", "question")
+_ROW_TABLES = ("bom", "justification", "assumption", "warning", "conflict", "alternative", "rejected", "reentry", "dissent", "question")
 _QUESTION_TEXTS = ("to", "ask", "good_answer", "why")
 _LARGEST_INTEGER = 2**63
 """TOML's integers have 64 bits; Python reads longer ones, and then refuses to print them."""

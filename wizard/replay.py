@@ -26,6 +26,7 @@ _KEYED = {
     "alternative": ("candidate",),
     "rejected": ("candidate", "rule"),
     "reentry": ("edge",),
+    "dissent": ("rule", "taken"),
     "question": ("rule", "to"),
 }
 _COMPARED = ("answers", "design", *_KEYED)
