@@ -20,6 +20,7 @@ LONGEST_MESSAGE = 1000
 HELP_COLUMN = 14
 DEBUG = "CLUSTER_WIZARD_DEBUG"
 FAULT = "a fault of the program"
+NEEDS_ERROR = "cluster-wizard: the wizard draws on standard error, which must be the terminal too; start it without '2>'"
 COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
@@ -119,12 +120,21 @@ def _wizard(arguments: list[str]) -> int:
             parser.error(f"unrecognized arguments: {' '.join(others)}")
     except SystemExit as stop:
         return int(stop.code or 0)
-    if not all(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)):
+    elsewhere = [name for name, stream in _streams() if stream is None or not stream.isatty()]
+    if elsewhere == ["standard error"]:
+        narrate(NEEDS_ERROR)
+        print(NEEDS_ERROR)  # the person looks at the terminal, not where standard error goes
+        return WRONG
+    if elsewhere:
         narrate(f"cluster-wizard: the wizard needs a terminal; without one use a command: {known}")
         return WRONG
     from wizard.tui.app import open_wizard
 
     return open_wizard(options.file, options.catalog)
+
+
+def _streams() -> tuple[tuple[str, Any], ...]:
+    return ("standard input", sys.stdin), ("standard output", sys.stdout), ("standard error", sys.stderr)
 
 
 def _is_file_name(word: str) -> bool:
