@@ -349,3 +349,12 @@ async def test_the_file_dialog_completes_names(tmp_path):
         assert app.screen.query_one(Input).value == "alpha.toml"
         await press(app, pilot, "enter")
         assert app.work.path == tmp_path / "alpha.toml"
+
+
+@pytest.mark.parametrize(("name", "problem"), [("~nobody-of-this-name/x.toml", "no such file"), ("a" * 300, "file name too long")])
+async def test_a_file_name_that_cannot_be_is_said_to_be_so(name, problem):
+    async with wizard() as (app, pilot):
+        await app.action_open_file()
+        await pilot.pause()
+        app.screen.query_one("#file-name").value = name
+        assert problem in await press(app, pilot, "enter")

@@ -172,8 +172,13 @@ class FileDialog(ModalScreen[Path | None]):
         entry.cursor_position = len(text)
 
     def _accept(self) -> None:
-        text = self.query_one(Input).value.strip()
-        path = Path(text).expanduser()
+        try:
+            self._accept_text(self.query_one(Input).value.strip())
+        except OSError as error:  # a name that is too long, a folder that may not be looked into
+            self._say(f"this name cannot be used ({(error.strerror or str(error)).lower()})")
+
+    def _accept_text(self, text: str) -> None:
+        path = _path_of(text)
         if not text:
             self._say("type a file name, such as my-cluster.toml")
         elif path.is_dir():
@@ -200,10 +205,18 @@ class FileDialog(ModalScreen[Path | None]):
         line.set_class(bool(problem), "-shown")
 
 
+def _path_of(text: str) -> Path:
+    """Return the path that a name means; one that begins with ~ and the name of nobody here stands for itself."""
+    try:
+        return Path(text).expanduser()
+    except RuntimeError:
+        return Path(text)
+
+
 def _names_like(text: str) -> list[str]:
     """Return folders and TOML files whose names begin as typed, as text to put into the field."""
     head, _, start = text.rpartition("/")
-    folder = Path(head + "/" if "/" in text else ".").expanduser()
+    folder = _path_of(head + "/" if "/" in text else ".")
     try:
         found = sorted(folder.iterdir(), key=lambda path: (path.is_file(), path.name.lower()))
     except OSError:
