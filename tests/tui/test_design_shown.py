@@ -17,9 +17,11 @@ from wizard.files import design_text
 from wizard.session import Session
 from wizard.summary import headline
 from wizard.tui.figures import live_lines, money_and_time
+from wizard.tui.keeping_app import KEEP_S
+from wizard.tui.kept import autosave_of
 from wizard.tui.pages import addressee, page_rows
 from wizard.tui.widgets.pointed_list import PointedList
-from wizard.tui.work import Work, autosave_of
+from wizard.tui.work import Work
 
 BOM = (
     BomLine("server", "Example Server", "compute", 2, 300_000.0, 350_000.0, "2026-03", "quote", "high"),
@@ -150,7 +152,7 @@ async def test_resume_opens_where_one_was_with_text_that_is_not_valid_yet():
     async with interview() as (app, pilot):
         await press(app, pilot, "1", "pagedown", "pagedown", "tab")
         await pilot.press("5", "4", "space", "x")
-        await pilot.pause(0.3)
+        await pilot.pause(KEEP_S + 0.2)
         await rest(app, pilot)
     assert "54 x" in autosave_of(None).read_text()
     async with wizard() as (app, pilot):
@@ -165,17 +167,18 @@ async def test_resume_opens_where_one_was_with_text_that_is_not_valid_yet():
 async def test_an_invalid_text_alone_is_kept_too_and_goes_when_it_is_emptied():
     async with interview() as (app, pilot):
         await press(app, pilot, "pagedown", "pagedown", "tab", "x")
-        await pilot.pause(0.3)
+        await pilot.pause(KEEP_S + 0.2)
         await rest(app, pilot)
         assert "scale.deadline" in autosave_of(None).read_text()
         await press(app, pilot, "backspace")
-        await pilot.pause(0.3)
+        await pilot.pause(KEEP_S + 0.2)
         await rest(app, pilot)
         assert not autosave_of(None).exists()
 
 
 def test_an_autosave_with_a_broken_note_still_resumes(tmp_path):
-    from wizard.tui.work import resumed, unfinished
+    from wizard.tui.kept import unfinished
+    from wizard.tui.work import resumed
 
     place = autosave_of(None)
     place.parent.mkdir(parents=True)

@@ -13,12 +13,13 @@ from wizard.session import Session
 from wizard.tui.advice import Adviser
 from wizard.tui.bars import legend, parts_shown, stacked
 from wizard.tui.figures import changes, days_text, live_lines, overview
+from wizard.tui.kept import autosave_of, unfinished
 from wizard.tui.names import Names
 from wizard.tui.pages import PAGES
 from wizard.tui.screens.lists import hanging
 from wizard.tui.shown import field_text, number_text, same_answer
 from wizard.tui.widgets.step_bar import step_state
-from wizard.tui.work import Work, autosave_of, opened, unfinished
+from wizard.tui.work import Work, opened
 
 
 @pytest.fixture(scope="module")
@@ -151,8 +152,8 @@ def test_an_autosave_is_written_for_changes_and_goes_with_the_save(tmp_path, cat
     work.wrote(path, design, work.write(path, design, catalog))
     assert not autosave_of(None).exists()
     assert work.saved
-    again, resumes = opened(path)
-    assert not resumes
+    again, note, _ = opened(path)
+    assert not note
     assert again.answers == work.answers
     assert again.name == "eight"
 

@@ -10,6 +10,7 @@ from textual import events
 from textual import work as in_worker
 from textual.content import Content
 
+from wizard.cli import narrate, one_line
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.session import Session
@@ -24,7 +25,7 @@ from wizard.tui.screens.interview import InterviewScreen
 from wizard.tui.screens.lists import DesignScreen, ReviewScreen
 from wizard.tui.screens.start import StartScreen
 from wizard.tui.situations import load_situations
-from wizard.tui.work import Unfinished, Work, autosave_of, copied, opened, resumed
+from wizard.tui.work import Opened, Work, copied, opened, resumed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.design import Design
     from wizard.tui.advice import Advise
+    from wizard.tui.kept import Unfinished
     from wizard.tui.row import Row
 
 SWITCH_S = 0.001
@@ -65,17 +67,18 @@ class WizardApp(EngineApp):
 
     async def _open_named(self, path: Path) -> None:
         try:
-            work, resumes = opened(path)
+            await self._take(opened(path))
         except FileError as error:
             self.fault = error
             self.exit(2)
-            return
-        await self._take(work, resumes=resumes)
 
-    async def _take(self, work: Work, *, resumes: bool) -> None:
-        await self.start_work(work)
-        if resumes and work.path is not None:
-            self.notify(f"Resumed the unsaved answers of {work.path.name}; undo goes back to what the file says.", timeout=6)
+    async def _take(self, found: Opened) -> None:
+        async def take() -> None:
+            await self._start(found.work)
+            if found.note:
+                self.notify(one_line(found.note), severity="warning" if found.warns else "information", timeout=12 if found.warns else 6)
+
+        await self.leave(take)
 
     async def on_event(self, event: events.Event) -> None:
         """Where the terminal is too small to show anything, no key and no click acts, save the one that quits."""
@@ -90,15 +93,15 @@ class WizardApp(EngineApp):
     def _interview(self) -> InterviewScreen | None:
         return next((screen for screen in self.screen_stack if isinstance(screen, InterviewScreen)), None)
 
-    async def start_work(self, work: Work, key: str = "") -> None:
+    async def start_work(self, work: Work) -> None:
         """Take other work in hand and show its first step; what was in hand stays in its autosave."""
-        self.work.autosave()
+        await self._take(Opened(work))
+
+    async def _start(self, work: Work) -> None:
         self.work = work
         await self._pop_to(None)
         await self.push_screen(InterviewScreen())
         self.solve()
-        if key:
-            await self.go_to_question(key)
 
     async def _pop_to(self, screen: object) -> None:
         while len(self.screen_stack) > 1 and self.screen is not screen:
@@ -150,11 +153,11 @@ class WizardApp(EngineApp):
 
     async def resume(self, found: Unfinished) -> None:
         """Go on with an autosave."""
-        await self._try(lambda: (resumed(found), False))
+        await self._try(lambda: Opened(resumed(found)))
 
     async def start_example(self, path: Path) -> None:
         """Start new work from an example's answers."""
-        await self._try(lambda: (copied(path), False))
+        await self._try(lambda: Opened(copied(path)))
 
     async def start_situation(self, id_: str) -> None:
         """Start new work from a situation's answers."""
@@ -164,13 +167,13 @@ class WizardApp(EngineApp):
             session = session.answer(key, raw, "preset")
         await self.start_work(Work(session))
 
-    async def _try(self, make: Callable[[], tuple[Work, bool]]) -> None:
+    async def _try(self, make: Callable[[], Opened]) -> None:
         try:
-            work, resumes = make()
+            found = make()
         except FileError as error:
             self.notify(str(error), severity="error", timeout=12)
             return
-        await self._take(work, resumes=resumes)
+        await self._take(found)
 
     # --- actions of the registry
 
@@ -335,6 +338,7 @@ class WizardApp(EngineApp):
         work.wrote(path, design, meta)
         conflicts = f", with {len(design.conflicts)} conflict(s)" if design.conflicts else ""
         self.notify(f"Saved {path.name}{conflicts}.", timeout=4)
+        self.keep()  # answers given while it was written stand in no file yet
         self.show_work()
 
     async def action_open_file(self) -> None:
@@ -347,9 +351,12 @@ class WizardApp(EngineApp):
         await self.push_screen(FileDialog("Open a design or a file of answers", "", must_exist=True), chosen)
 
     async def action_quit(self) -> None:
-        """Keep the answers and leave."""
-        self.work.autosave()
-        self.exit(0)
+        """Keep the answers and leave; where they cannot be kept, ask first."""
+
+        async def go() -> None:
+            self.exit(0)
+
+        await self.leave(go)
 
 
 def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
@@ -359,11 +366,7 @@ def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
     code: Any = app.run()
     if app.fault is not None:
         raise app.fault
-    left = autosave_of(app.work.path)
-    if not app.work.saved and left.exists():
-        _tell(f"Your answers are kept in {left}; start cluster-wizard again to resume.")
-    return int(code or 0)
-
-
-def _tell(text: str) -> None:
-    print(text, file=sys.stderr)  # noqa: T201
+    farewell = app.work.farewell()
+    if farewell:
+        narrate(farewell)
+    return int(code or app.return_code or 0)

@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual import work as in_worker
-from textual.app import App
 from textual.message import Message
 
+from wizard.tui.keeping_app import DEBOUNCE_S, KeepingApp
 from wizard.tui.names import Names
-from wizard.tui.screens.base import WizardScreen
 from wizard.tui.widgets.live_strip import LiveStrip
-from wizard.tui.work import Work
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
     from wizard.session import Session
     from wizard.tui.advice import Advice, Adviser
+    from wizard.tui.work import Work
 
-DEBOUNCE_S = 0.06
-"""Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
 LATE_S = 0.5
 """After this long without a design the strip says that it is being worked out; most come well before."""
 
@@ -33,17 +30,15 @@ class Settled(Message):
         self.work, self.advice = work, advice
 
 
-class EngineApp(App[int]):
+class EngineApp(KeepingApp):
     """Keeps the work, and the design up to date with it. `work` is plain state: a key repaints only what shows it."""
 
     def __init__(self, adviser: Adviser) -> None:
         super().__init__()
         self.adviser = adviser
         self.names = Names(adviser)
-        self.work = Work()
         self._timer: Timer | None = None
         self._late: Timer | None = None
-        self._keeping: Timer | None = None
         self._solving = False
 
     def change(self, session: Session) -> None:
@@ -51,19 +46,10 @@ class EngineApp(App[int]):
         drafts = self.work.session.drafts
         if self.work.change(session):
             self.follow()
+            self.keep()
         elif drafts != session.drafts:
             self.keep()
         self.show_work()
-
-    def keep(self) -> None:
-        """Write the autosave once the person pauses, for what changes no answer: where one is, and text that is not valid yet."""
-        if self._keeping is not None:
-            self._keeping.stop()
-        self._keeping = self.set_timer(DEBOUNCE_S, self._keep)
-
-    @in_worker(thread=True, group="keep", exit_on_error=False)
-    def _keep(self) -> None:
-        self.work.autosave()
 
     def follow(self) -> None:
         """Run the engine once the person pauses."""
@@ -80,9 +66,8 @@ class EngineApp(App[int]):
 
     @in_worker(thread=True, group="engine", exit_on_error=False)
     def _evaluate(self, work: Work) -> None:
-        """Autosave and advise, off the screen's thread."""
+        """Advise, off the screen's thread."""
         generation, answers = work.generation, work.answers
-        work.autosave()
         opened = work.opened if answers == work.session.saved else None
         self.post_message(Settled(work, self.adviser.advise(generation, answers, opened)))
 
@@ -112,10 +97,3 @@ class EngineApp(App[int]):
         """Say that the design is still being worked out."""
         for strip in self.screen.query(LiveStrip):
             strip.show(self.work, late=True)
-
-    def show_work(self) -> None:
-        """Show the work on the screen that is in front, and on the one under a dialog."""
-        for screen in reversed(self.screen_stack):
-            if isinstance(screen, WizardScreen):
-                screen.show_work()
-                return

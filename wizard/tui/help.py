@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from wizard.tui.row import Row
     from wizard.tui.work import Work
 
+RESET = (
+    "a program that is killed cannot put the terminal right. Where it shows odd characters, or not what you type, "
+    "type reset and press Enter; your answers are offered at the next start."
+)
+
 
 def help_text(question: Question | None, work: Work, scope: str, *, warm: bool) -> Content:
     """Return help on a question where one is focused, how far the steps are, and the keys. `warm` says that the rules are loaded."""
@@ -32,6 +37,7 @@ def help_text(question: Question | None, work: Work, scope: str, *, warm: bool) 
         for action in actions_of(scope)
         if action.keys
     ]
+    lines += [Content(""), _line("If it was killed", RESET)]
     return Content("\n").join(lines)
 
 

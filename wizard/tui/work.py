@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-import hashlib
-import json
 import threading
 from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from wizard.interview import load_interview
-from wizard.places import autosave_path, state_folder
+from wizard.files import FileError, answers_text, design_text, load, write_atomically
 from wizard.session import Session
+from wizard.tui.kept import (
+    Kept,
+    Left,
+    Unfinished,
+    autosave_of,
+    mark_line,
+    place_for,
+    reason_of,
+    set_aside_unreadable,
+    unfinished,
+    write_kept,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
+    from pathlib import Path
 
     from rules.answers import Answers
     from rules.design import Design
@@ -23,18 +32,15 @@ if TYPE_CHECKING:
     from wizard.tui.advice import Advice
 
 UNTITLED = "untitled"
-_MARK = "# unsaved answers of "
-_LEFT = "# left at "
-_ASIDE = "earlier-"
-MOST_PUT_ASIDE = 5
-"""Autosaves of other unfinished new designs that are kept; more would only fill the start page."""
 
 
 @dataclass
 class Work:
     """Everything that must survive a change of screens. The screens replace `session`; `generation` counts the changes.
 
-    `place` is the autosave that this work owns: the one that it was resumed from or has written. `step` is where the interview is.
+    `kept` is the autosave of this work: the one that it was resumed from or has written; `not_kept` is why it could not be written
+    last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
+    chose to leave without. `step` is where the interview is.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
@@ -47,7 +53,11 @@ class Work:
     error: str = ""
     generation: int = 0
     settled: int = -1
-    place: Path | None = None
+    kept: Kept | None = None
+    not_kept: str = ""
+    written_to: Path | None = None
+    written: Answers | None = None
+    given_up: bool = False
     visited: set[str] = field(default_factory=set)
     step: str = ""
     opened: Mapping[str, Any] | None = None
@@ -78,9 +88,11 @@ class Work:
 
     @property
     def state(self) -> str:
-        """Return "saved", or that the answers are only in the autosave."""
+        """Return "saved", or that the answers are only in the autosave, or why they are not even there."""
         if not self.session.answers.values and self.session.saved is None:
             return "new"
+        if self.at_risk:
+            return f"not kept: {self.not_kept}"
         if self.changes and self.session.is_saved:
             return f"derived again: {self.changed_text}"
         return "saved" if self.session.is_saved else "not saved yet"
@@ -111,41 +123,65 @@ class Work:
         """Return whether the design is that of the answers as they are now."""
         return self.settled == self.generation and not self.error
 
+    @property
+    def at_risk(self) -> bool:
+        """Return whether leaving now would lose answers: they are neither saved nor in the autosave."""
+        return bool(self.not_kept) and not self.saved and self.answers != self.written
+
     def autosave(self) -> None:
-        """Write the answers beside other state, unless they are saved already; a disk that fails must not stop the interview."""
-        with self._lock, contextlib.suppress(OSError, ValueError):
-            place, session, generation = autosave_of(self.path), self.session, self.generation
-            state = (generation, session.drafts, self.step, tuple(sorted(self.visited)))
-            untouched = generation == 0 and not session.answers.values and not session.drafts and self.place is None
-            if state == self._written or untouched:
-                return
-            self._written = state
-            needless = (self.saved or not session.answers.values) and not session.drafts
-            if not needless and self.place != place and place.exists():
-                _put_aside(place)
-            if not needless:
-                self._write(place, session)
-            if self.place is not None and (needless or self.place != place):
-                self.place.unlink(missing_ok=True)
-            self.place = None if needless else place
+        """Write the answers beside other state, unless they are saved already; where that fails, `not_kept` says why."""
+        with self._lock:
+            try:
+                self._keep()
+                self.not_kept = ""
+            except (FileError, OSError, ValueError) as error:
+                self.not_kept = reason_of(error)
 
-    def _write(self, place: Path, session: Session) -> None:
-        from wizard.files import FileError, answers_text, write_atomically
+    def _keep(self) -> None:
+        session = self.session
+        state = (session.answers, session.drafts, self.step, tuple(sorted(self.visited)))
+        untouched = self.generation == 0 and not session.answers.values and not session.drafts and self.kept is None
+        if untouched or (state == self._written and (self.kept is None or self.kept.ours)):
+            return
+        if (self.saved or not session.answers.values) and not session.drafts:
+            self._forget()
+        else:
+            left = Left(self.step, tuple(sorted(self.visited)), session.drafts)
+            text = mark_line(self.path) + left.line() + answers_text(session.answers, self._kept_meta())
+            self.kept = write_kept(place_for(self.path, self.kept), text)
+        self._written = state
 
-        meta = {key: value for key, value in self.meta.items() if key in ("name", "created", "notes")}
-        mark = (f"{_MARK}{self.path}\n" if self.path else "") + Left.of(self).line()
-        place.parent.mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileError):
-            write_atomically(place, mark + answers_text(session.answers, meta))
+    def _kept_meta(self) -> dict[str, Any]:
+        return {key: value for key, value in self.meta.items() if key in ("name", "created", "notes")}
 
-    def forget_autosave(self) -> None:
-        """Remove the autosave, after a save or on request."""
-        with self._lock, contextlib.suppress(OSError):
-            autosave_of(self.path).unlink(missing_ok=True)
+    def _forget(self) -> None:
+        kept, self.kept = self.kept, None
+        if kept is not None:
+            with contextlib.suppress(OSError):
+                kept.remove()
+
+    def write_answers(self, path: Path) -> None:
+        """Write the answers alone to a file of the person's choice; raises FileError."""
+        answers = self.answers
+        write_atomically(path, answers_text(answers, self._kept_meta()))
+        self.written_to, self.written = path, answers
+
+    def farewell(self) -> str:
+        """Return what to tell the person who has left: where the answers are, or the answers themselves where they are nowhere."""
+        if not self.given_up:
+            self.autosave()
+        if self.saved:
+            return ""
+        if self.written_to is not None and self.answers == self.written:
+            return f"Your answers are in {self.written_to}; give cluster-wizard this file to go on."
+        if self.given_up:
+            return "Your answers were not kept."
+        if self.not_kept or self.kept is None:
+            return f"Your answers could not be kept ({self.not_kept}). They are:\n\n{answers_text(self.answers, self._kept_meta())}"
+        return f"Your answers are kept in {self.kept.place}; start cluster-wizard again to resume."
 
     def write(self, path: Path, design: Design, catalog: Any) -> dict[str, Any]:
         """Write the design to `path` and return its meta table; raises FileError. `wrote` must follow."""
-        from wizard.files import design_text, write_atomically
         from wizard.versions import meta_of
 
         named_after_file = self.meta.get("name") in (None, "", self.path.stem if self.path else None)
@@ -155,117 +191,55 @@ class Work:
 
     def wrote(self, path: Path, design: Design, meta: dict[str, Any]) -> None:
         """Take over that the design stands in `path`: answers given since are not saved yet, the others need no autosave."""
-        self.forget_autosave()
+        with self._lock:
+            self._forget()
+            if path != self.path:  # what was unsaved of the file that is replaced goes with it
+                with contextlib.suppress(OSError):
+                    autosave_of(path).unlink(missing_ok=True)
         self.path, self.meta, self.is_design = path, meta, True
         self.opened, self.changes = None, ()
         self.session = replace(self.session, saved=design.answers)
-        if self.saved:
-            self.forget_autosave()
         self._written = None
 
 
-def autosave_of(path: Path | None) -> Path:
-    """Return where the unsaved answers of `path` are kept; those of no file have their own place."""
-    if path is None:
-        return autosave_path()
-    digest = hashlib.sha256(str(path.absolute()).encode()).hexdigest()[:8]
-    return state_folder() / "autosave" / f"{path.stem}-{digest}.toml"
+class Opened(NamedTuple):
+    """Work that was opened, and what the person should be told about it."""
+
+    work: Work
+    note: str = ""
+    warns: bool = False
 
 
-def _put_aside(place: Path) -> None:
-    """Keep the autosave of other work that stands where ours will be written; the oldest of too many go."""
-    folder = state_folder() / "autosave"
-    folder.mkdir(parents=True, exist_ok=True)
-    place.replace(folder / f"{_ASIDE}{place.stat().st_mtime_ns}.toml")
-    for old in sorted(folder.glob(f"{_ASIDE}*.toml"))[:-MOST_PUT_ASIDE]:
-        old.unlink(missing_ok=True)
+def opened(path: Path) -> Opened:
+    """Return the work of an answers or design file, with its unsaved answers where there are any; raises FileError.
 
-
-@dataclass(frozen=True)
-class Left:
-    """Where the person was when an autosave was written: the step, the steps seen before, and text that is no valid answer."""
-
-    step: str = ""
-    visited: tuple[str, ...] = ()
-    drafts: tuple[tuple[str, str], ...] = ()
-
-    @classmethod
-    def of(cls, work: Work) -> Left:
-        """Return where the person is."""
-        return cls(work.step, tuple(sorted(work.visited)), work.session.drafts)
-
-    @classmethod
-    def read(cls, place: Path) -> Left:
-        """Return what an autosave says; nothing where it says nothing that can be used."""
-        with contextlib.suppress(OSError, ValueError, TypeError, AttributeError), place.open(encoding="utf-8") as stream:
-            for line in (stream.readline(), stream.readline()):
-                if line.startswith(_LEFT):
-                    found = json.loads(line.removeprefix(_LEFT))
-                    interview = load_interview()
-                    steps = [step.id for step in interview.steps]
-                    step = found.get("step", "")
-                    visited = tuple(each for each in found.get("visited", ()) if each in steps)
-                    drafts = [(str(key), str(text)) for key, text in found.get("drafts", {}).items() if interview.question(str(key))]
-                    return cls(step if step in steps else "", visited, tuple(drafts))
-        return cls()
-
-    def line(self) -> str:
-        """Return the comment that keeps it in an autosave, "" where there is nothing to keep."""
-        kept = {"step": self.step, "visited": list(self.visited), "drafts": dict(self.drafts)}
-        return f"{_LEFT}{json.dumps(kept)}\n" if any(kept.values()) else ""
-
-
-@dataclass(frozen=True)
-class Unfinished:
-    """An autosave that was found: where it is, and the file whose answers it holds (None for a new design)."""
-
-    place: Path
-    path: Path | None
-    when: float
-
-
-def unfinished() -> list[Unfinished]:
-    """Return the autosaves of this person, newest first."""
-    rows = [found for place in _autosaves() if (found := _unfinished(place)) is not None]
-    return sorted(rows, key=lambda each: -each.when)
-
-
-def _autosaves() -> Iterable[Path]:
-    yield autosave_path()
-    folder = state_folder() / "autosave"
-    if folder.is_dir():
-        yield from sorted(folder.glob("*.toml"))
-
-
-def _unfinished(place: Path) -> Unfinished | None:
-    try:
-        with place.open(encoding="utf-8") as stream:
-            first = stream.readline().rstrip("\n")
-        path = Path(first.removeprefix(_MARK)) if first.startswith(_MARK) else None
-        return Unfinished(place, path, place.stat().st_mtime)
-    except (OSError, UnicodeDecodeError):
-        return None
-
-
-def opened(path: Path) -> tuple[Work, bool]:
-    """Return the work of an answers or design file, and whether unsaved answers to it were found; raises FileError.
-
-    With unsaved answers, undo goes back to what the file says.
+    With unsaved answers, undo goes back to what the file says. Unsaved answers that cannot be used do not keep the file closed.
     """
     left = next((each for each in unfinished() if each.path == path.absolute()), None)
-    if left is not None:
-        return resumed(left), True
-    from wizard.files import load
+    if left is None:
+        return Opened(_loaded(path))
+    try:
+        return Opened(resumed(left), f"Resumed the unsaved answers of {path.name}; undo goes back to what the file says.")
+    except FileError as error:
+        work = _loaded(path)
+        return Opened(work, f"The unsaved answers of {path.name} cannot be used: {error.message}. {_put_away(left.place)}", warns=True)
 
+
+def _put_away(place: Path) -> str:
+    try:
+        return f"They are set aside in {set_aside_unreadable(place)}."
+    except OSError as error:
+        return f"They stay in {place} ({reason_of(error)})."
+
+
+def _loaded(path: Path) -> Work:
     loaded = load(path)
     session = Session(answers=loaded.answers).mark_saved()
-    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design, opened=loaded.document), False
+    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design, opened=loaded.document)
 
 
 def copied(path: Path) -> Work:
     """Return new work that starts from an example: its answers, without its file; raises FileError."""
-    from wizard.files import load
-
     loaded = load(path)
     meta = {key: value for key, value in loaded.meta.items() if key == "notes"}
     return Work(Session(answers=loaded.answers), None, meta)
@@ -273,8 +247,7 @@ def copied(path: Path) -> Work:
 
 def resumed(found: Unfinished) -> Work:
     """Return the work that an autosave holds; raises FileError."""
-    from wizard.files import FileError, load
-
+    kept = _known(found.place)  # before it is read: what another wizard writes meanwhile is not ours
     loaded = load(found.place)
     session, is_design = Session(answers=loaded.answers), False
     if found.path is not None:
@@ -283,4 +256,10 @@ def resumed(found: Unfinished) -> Work:
             session, is_design = Session(loaded.answers, past=(original.answers,), saved=original.answers), original.is_design
     left = Left.read(found.place)
     session = replace(session, drafts=left.drafts)
-    return Work(session, found.path, dict(loaded.meta), is_design, place=found.place, step=left.step, visited=set(left.visited))
+    return Work(session, found.path, dict(loaded.meta), is_design, kept=kept, step=left.step, visited=set(left.visited))
+
+
+def _known(place: Path) -> Kept | None:
+    with contextlib.suppress(OSError):
+        return Kept.at(place)
+    return None

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from wizard.cli import one_line
 from wizard.tui.glyphs import sign
 from wizard.tui.widgets.key_line import KeyLine
 from wizard.tui.widgets.quiet import Quiet
@@ -71,7 +72,7 @@ class WizardScreen(Screen[None]):
         work, joint = self.work, f" {sign('separator')} "
         right = self.heading()
         around = len(f" cluster-wizard{joint}{joint}{work.state}  {right} ")
-        left = f" cluster-wizard{joint}{_shortened(work.name, self.size.width - around)}{joint}{work.state}"
+        left = f" cluster-wizard{joint}{_shortened(one_line(work.name), self.size.width - around)}{joint}{work.state}"
         space = self.size.width - len(left) - len(right) - 1
         self.query_one("#title", Quiet).put(Content.assemble((left, "bold"), " " * max(1, space), right))
 

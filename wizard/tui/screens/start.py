@@ -9,12 +9,14 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from wizard.cli import one_line
 from wizard.places import examples_folder
 from wizard.tui.actions import bindings_of
+from wizard.tui.kept import Unfinished, unfinished
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.situations import load_situations
 from wizard.tui.widgets.pointed_list import PointedList
-from wizard.tui.work import Unfinished, Work, unfinished
+from wizard.tui.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -58,12 +60,12 @@ class StartScreen(WizardScreen):
 
     def _options(self) -> Iterable[Option]:
         work = self.work
-        self._unfinished = [each for each in unfinished() if each.path != work.path or not work.session.answers.values]
+        self._unfinished = [each for each in unfinished() if work.kept is None or each.place != work.kept.place]
         if work.session.answers.values:
-            yield _option("continue", f"Go on with {work.name}", f"{_answered(work)}, {work.state}")
+            yield _option("continue", f"Go on with {one_line(work.name)}", f"{_answered(work)}, {work.state}")
         for number, found in enumerate(self._unfinished):
-            title = f"Resume {found.path.name}" if found.path else "Resume unfinished work"
-            yield _option(f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {found.path}" if found.path else ""))
+            title = f"Resume {one_line(found.path.name)}" if found.path else "Resume unfinished work"
+            yield _option(f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {one_line(str(found.path))}" if found.path else ""))
         yield _option("new", "New design", "from the first question")
         yield _option("open", "Open a file", "a saved design, or a file of answers")
         yield _heading("Start from a situation")
