@@ -35,13 +35,13 @@ def _against(taken: Threshold, catalog: Catalog) -> list[Threshold]:
 
 
 def _row(rule: str, taken: Threshold, other: Threshold) -> Dissent:
-    because = f"the rule applies it; it is {_WEIGHT[taken.strength]}, the other {_WEIGHT[other.strength]}"
+    mine, theirs = _WEIGHT[taken.strength], _WEIGHT[other.strength]
+    because = f"{rule} applies it; both are {mine}" if mine == theirs else f"{rule} applies it: it is {mine}, the other {theirs}"
     return Dissent(rule, _says(taken), taken.source, because, _says(other), other.source)
 
 
 def _says(threshold: Threshold) -> str:
     """Return what a threshold says, with its number."""
-    number = (
-        "" if threshold.value is None else f" ({threshold.value:g} {threshold.unit})" if isinstance(threshold.value, float | int) else ""
-    )
+    value = threshold.value
+    number = f" ({value:g} {threshold.unit})" if isinstance(value, float | int) else ""
     return f"{threshold.condition}: {threshold.conclusion}{number}".replace(" )", ")")
