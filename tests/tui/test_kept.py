@@ -12,7 +12,7 @@ import pytest
 from catalogs import load_catalog
 from rules.answers import Answers
 from tests.screen_text import screen_text
-from tests.tui.support import interview, press, row, small_engine, type_text, wizard
+from tests.tui.support import TINY, interview, press, row, small_engine, type_text, wizard
 from wizard.files import answers_text, load
 from wizard.session import Session
 from wizard.tui.keeping_app import KEEP_S, LossDialog
@@ -178,6 +178,19 @@ async def test_quitting_with_answers_that_are_not_kept_asks_and_writes_them_else
         assert app._exit
     assert load(tmp_path / "my-answers.toml").answers == app.work.answers
     assert "my-answers.toml" in app.work.farewell()
+
+
+async def test_the_question_can_be_answered_in_a_tiny_terminal(tmp_path):
+    refuse_state(tmp_path)
+    async with interview() as (app, pilot):
+        await press(app, pilot, "1")
+        await pilot.resize_terminal(*TINY)
+        assert "Leave without them" in await press(app, pilot, "ctrl+q")
+        assert "Write the answers to" in await press(app, pilot, "enter")
+        await pilot.press("enter")
+        await pilot.pause(0.2)
+        assert app._exit
+    assert load(tmp_path / "my-answers.toml").answers == app.work.answers
 
 
 async def test_a_place_that_cannot_be_written_to_either_asks_again(tmp_path, monkeypatch):

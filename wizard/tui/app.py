@@ -18,6 +18,7 @@ from wizard.tui.actions import Action, bindings_of
 from wizard.tui.advice import Adviser
 from wizard.tui.engine_app import EngineApp
 from wizard.tui.help import behind_text, help_text
+from wizard.tui.keeping_app import URGENT
 from wizard.tui.palette import WizardCommands
 from wizard.tui.screens.base import SIZES_ACROSS, SIZES_DOWN, SMALLEST_HEIGHT, SMALLEST_WIDTH, WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
@@ -84,7 +85,8 @@ class WizardApp(EngineApp):
         """Where the terminal is too small to show anything, no key and no click acts, save the one that quits."""
         acts = isinstance(event, (events.Key, events.Paste, events.MouseEvent)) and not event.is_forwarded
         quits = isinstance(event, events.Key) and event.key == "ctrl+q"
-        if acts and not quits and (self.size.width < SMALLEST_WIDTH or self.size.height < SMALLEST_HEIGHT):
+        urgent = any(screen.has_class(URGENT) for screen in self.screen_stack[-1:])
+        if acts and not quits and not urgent and (self.size.width < SMALLEST_WIDTH or self.size.height < SMALLEST_HEIGHT):
             return
         await super().on_event(event)
 

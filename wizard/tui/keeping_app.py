@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import work as in_worker
 from textual.app import App
@@ -21,13 +21,18 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.notifications import SeverityLevel
+    from textual.screen import ModalScreen
     from textual.timer import Timer
 
 DEBOUNCE_S = 0.06
 """Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
 KEEP_S = 0.5
 """The autosave is written at most this often: a killed program loses no more typing than this, and a slow disk is not worn by every key."""
+URGENT = "-urgent"
 ANSWERS_FILE = "my-answers.toml"
+
+
+Chosen = TypeVar("Chosen")
 
 
 class Kept(Message):
@@ -116,7 +121,8 @@ class KeepingApp(App[int]):
 
         text = Content(f"The {_not_kept(self.work)}.\n\nLeaving now would lose them.")
         choices = [("elsewhere", "Write the answers to another file"), ("without", "Leave without them")]
-        await self.push_screen(LossDialog("Your answers are not kept", text, choices), chosen)
+        self.clear_notifications()  # they say the same, and would cover the choices
+        await self._push_urgent(LossDialog("Your answers are not kept", text, choices), chosen)
 
     async def _write_elsewhere(self, go: Callable[[], Awaitable[None]]) -> None:
         async def chosen(path: Path | None) -> None:
@@ -130,7 +136,12 @@ class KeepingApp(App[int]):
                 return
             await go()
 
-        await self.push_screen(FileDialog("Write the answers to", ANSWERS_FILE, must_exist=False), chosen)
+        await self._push_urgent(FileDialog("Write the answers to", ANSWERS_FILE, must_exist=False), chosen)
+
+    async def _push_urgent(self, dialog: ModalScreen[Chosen], chosen: Callable[[Chosen | None], Awaitable[None]]) -> None:
+        """Show a dialog that stays in reach in the smallest terminal: what it asks cannot wait for a larger one."""
+        dialog.add_class(URGENT)
+        await self.push_screen(dialog, chosen)
 
 
 def _not_kept(work: Work) -> str:
