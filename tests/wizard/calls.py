@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import io
 import json
@@ -82,3 +83,10 @@ def run(*arguments: object, stdin: bytes | None = None, environment: dict[str, s
         **options,
     )
     return Called(done.returncode, done.stdout.decode("utf-8", "replace"), done.stderr.decode("utf-8", "replace"))
+
+
+def options_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
+    """Return every option of a parser and of the commands below it."""
+    found = [action for action in parser._actions if action.option_strings]
+    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
+    return found + [option for action in below for inner in action.choices.values() for option in options_of(inner)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import re
@@ -13,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.wizard.calls import ROOT, call, run
+from tests.wizard.calls import ROOT, call, options_of, run
 from wizard import __version__
 from wizard.cli import COMMANDS, build_parser
 
@@ -57,13 +56,6 @@ class TestHelp:
         for name in COMMANDS:
             silent = [action.option_strings for action in options_of(build_parser(name)) if not action.help]
             assert silent == [], name
-
-
-def options_of(parser: argparse.ArgumentParser) -> list[argparse.Action]:
-    """Return every option of a parser and of the commands below it."""
-    found = [action for action in parser._actions if action.option_strings]
-    below = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
-    return found + [option for action in below for inner in action.choices.values() for option in options_of(inner)]
 
 
 class TestWrongCalls:
