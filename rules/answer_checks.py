@@ -124,6 +124,9 @@ def _of_the_cluster(answers: Answers) -> Iterator[tuple[tuple[str, ...], str]]:
     if sized and answers.text("scale.mode") != "fixed" and answers.given("scale.mode"):
         key = "scale.nodes" if answers.given("scale.nodes") else "scale.gpus"
         yield ("scale.mode",), f"{key} = {answers.text(key)} fixes the size"
+    if answers.given("parallelism.mode") and answers.text("parallelism.mode") == "automatic":
+        parts = ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute")
+        yield tuple(f"parallelism.{part}" for part in parts), "the plan is searched, as parallelism.mode says"
     if answers.given("own_server.gpu"):
         yield ("preferences.gpus", "preferences.nodes"), "the server is your own"
     else:

@@ -59,14 +59,18 @@ tensors are experimental, and there is no pipeline parallelism and no ZeRO [tens
 
 
 def fixed_by(answers: Answers) -> Fixed:
-    """Return the parts of the plan that the person gave, and those that the framework leaves no choice of."""
+    """Return the parts of the plan that the person gave, and those that the framework leaves no choice of.
+
+    Who asks for an automatic plan gets one: parts that were given before do not bind it.
+    """
+    free = answers.given("parallelism.mode") and answers.text("parallelism.mode") == "automatic"
     copying = DATA_PARALLEL_FRAMEWORKS.get(answers.text("software.framework") or "", "")
 
     def count(name: str, only: int | None = None) -> int | None:
         key = f"parallelism.{name}"
-        return answers.count(key) if answers.given(key) else only if copying else None
+        return answers.count(key) if answers.given(key) and not free else only if copying else None
 
-    recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") else None
+    recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") and not free else None
     return Fixed(
         count("tensor", 1),
         count("pipeline", 1),

@@ -188,3 +188,17 @@ def test_nothing_fits_is_an_answer_with_a_nearest_design(answers, rule, catalog)
     stopped = {found.rule: found for found in design.conflicts}
     assert rule in stopped
     assert stopped[rule].remedies
+
+
+def test_asking_for_an_automatic_plan_frees_it(catalog):
+    """The remedy of a plan that divides nothing is to let the search choose; then a tensor-parallel size of three binds no more."""
+    given = Answers.of(
+        {"parallelism.tensor": 3, "scale.nodes": 1, "preferences.nodes": ["nvidia-dgx-h100"], "model.preset": "llama-3.1-8b"}
+    )
+    bound = advise(given, catalog, strict=True)
+    remedy = next(each for found in bound.conflicts for each in found.remedies if each.key == "parallelism.mode")
+    freed = advise(given.with_value(remedy.key, remedy.value), catalog, strict=True)
+    assert not bound.fits
+    assert freed.fits
+    assert "TP3" not in freed.plan
+    assert any("not used: parallelism.tensor" in notice for notice in freed.notices)
