@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rules.answers import AnswerError
+from rules.scale import size_given
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -120,8 +121,7 @@ def _of_the_training(workload: Workload) -> Iterator[tuple[tuple[str, ...], str]
 
 
 def _of_the_cluster(answers: Answers) -> Iterator[tuple[tuple[str, ...], str]]:
-    sized = answers.given("scale.nodes") or answers.given("scale.gpus")
-    if sized and answers.text("scale.mode") != "fixed" and answers.given("scale.mode"):
+    if size_given(answers) and answers.text("scale.mode") != "fixed" and answers.given("scale.mode"):
         key = "scale.nodes" if answers.given("scale.nodes") else "scale.gpus"
         yield ("scale.mode",), f"{key} = {answers.text(key)} fixes the size"
     if answers.given("parallelism.mode") and answers.text("parallelism.mode") == "automatic":

@@ -10,6 +10,7 @@ from rules.choice import size_follows_limits
 from rules.design import Alternative, Assumption, Design, Rejected
 from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
+from rules.scale import sized_by_deadline
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def assumptions(context: Context, candidate: Candidate | None) -> tuple[Assumpti
 def _matters(key: str, context: Context) -> bool:
     """Return whether an unanswered field plays a part in this design."""
     lora = context.workload.kind in ("fine_tuning_lora", "fine_tuning_qlora")
-    sized = context.answers.given("scale.nodes") or context.answers.given("scale.gpus") or context.answers.text("scale.mode") != "deadline"
+    sized = not sized_by_deadline(context.answers)
     return not ((key == "training.lora_rank" and not lora) or (key in ("scale.deadline", "scale.mode") and sized))
 
 

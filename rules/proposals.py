@@ -16,6 +16,7 @@ from catalogs.schema import Status
 from rules.candidate import Candidate, Context
 from rules.design import Rejected
 from rules.own_server import OWN_SERVER_ID, own_server
+from rules.scale import size_given
 from rules.sizing.cost import unit_price
 from rules.sizing.hardware import hardware_of
 from rules.sizing.placement import rounded_domain
@@ -142,7 +143,7 @@ def _sized(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: 
 
 def _at_its_size(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
     mode = context.answers.text("scale.mode")
-    if mode == "fixed" or context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
+    if mode == "fixed" or size_given(context.answers):
         units = _fixed_units(node, context)
         if isinstance(units, str):
             return units

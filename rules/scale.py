@@ -8,9 +8,14 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 
+def size_given(answers: Answers) -> bool:
+    """Return whether the person gave the size as a number of nodes or of GPUs."""
+    return answers.given("scale.nodes") or answers.given("scale.gpus")
+
+
 def sized_by_deadline(answers: Answers) -> bool:
     """Return whether the deadline, given or assumed, decides the size; a given number of nodes or GPUs goes before it."""
-    return answers.text("scale.mode") == "deadline" and not (answers.given("scale.nodes") or answers.given("scale.gpus"))
+    return answers.text("scale.mode") == "deadline" and not size_given(answers)
 
 
 def deadline_counts(answers: Answers) -> bool:

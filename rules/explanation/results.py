@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rules.origins import Origin, arithmetic, computed, taken
+from rules.scale import size_given
 from rules.sizing.hardware import hardware_of
 
 if TYPE_CHECKING:
@@ -278,8 +279,7 @@ RESULTS: dict[str, Result] = {
 
 def sizing_inputs(answers: Answers) -> tuple[str, ...]:
     """Return the inputs of the size: what was asked for, and no others."""
-    given = answers.given("scale.nodes") or answers.given("scale.gpus")
-    mode = "fixed" if given else answers.text("scale.mode")
+    mode = "fixed" if size_given(answers) else answers.text("scale.mode")
     return ("scale.mode", "size.how", *_SIZED_BY[mode], "node.gpu_count")
 
 

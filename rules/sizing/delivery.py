@@ -32,10 +32,7 @@ def lead_time(node: Node, gpu: Gpu, catalog: Catalog) -> LeadTime | None:
 
 def allocation(gpu: Gpu, catalog: Catalog) -> str:
     """Return what is published about who gets the GPU first, "" where nothing is."""
-    for fact in catalog.facts:
-        if fact.topic == TOPIC and fact.applies_to == gpu.id and "allocation" in fact.values:
-            return str(fact.values["allocation"].value)
-    return ""
+    return _allocations(catalog).get(gpu.id, "")
 
 
 def network_lead_weeks(catalog: Catalog) -> tuple[float, float]:
@@ -43,6 +40,12 @@ def network_lead_weeks(catalog: Catalog) -> tuple[float, float]:
     by_product = _by_product(catalog)
     known = [by_product[name] for name in NETWORK_PARTS if name in by_product]
     return (min(each.low_weeks for each in known), max(each.high_weeks for each in known)) if known else (0.0, 0.0)
+
+
+@lru_cache(maxsize=8)
+def _allocations(catalog: Catalog) -> dict[str, str]:
+    stated = [fact for fact in catalog.facts if fact.topic == TOPIC and "allocation" in fact.values]
+    return {fact.applies_to: str(fact.values["allocation"].value) for fact in stated}
 
 
 @lru_cache(maxsize=8)

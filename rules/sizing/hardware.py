@@ -13,8 +13,6 @@ from statistics import median, median_high
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from catalogs import Catalog
     from catalogs.schema import Gpu, Node, Sourced
 
@@ -298,8 +296,3 @@ def _kin_fraction(gpu: Gpu, catalog: Catalog, native: str) -> float:
 def _fraction(gpu: Gpu, key: str) -> float | None:
     sustained, peak = gpu.sustained.get(key), gpu.peak_dense.get(key)
     return None if sustained is None or peak is None else sustained.to("FLOP/s") / peak.to("FLOP/s")
-
-
-def rates_by_precision(hardware: Hardware) -> Mapping[str, Rate]:
-    """Return the rates of the hardware by training precision."""
-    return {rate.precision: rate for rate in hardware.rates}

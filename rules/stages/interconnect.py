@@ -30,7 +30,6 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 LINK_MATTERS = HIGH_SHARE - 1.0
 """A link decides when losing it costs more than the step estimate's own uncertainty."""
-COMMUNICATION = ("tensor_parallel", "expert_parallel", "context_parallel", "pipeline_transfer", "data_parallel", "exchange")
 ARITHMETIC = ("products", "attention", "elementwise", "head", "recompute", "arithmetic", "memory", "optimizer")
 SECONDS_PER_DAY = 86_400
 TOPOLOGY_COMMANDS = {"CUDA": "nvidia-smi topo -m", "ROCm": "rocm-smi --showtopo", "oneAPI": "xpu-smi topology -m"}

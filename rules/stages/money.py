@@ -10,6 +10,7 @@ from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.proposals import ladder
+from rules.scale import size_given, sized_by_deadline
 from rules.sizing.cost import LEFT_OUT, cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
 from rules.sizing.delivery import allocation, lead_time, network_lead_weeks
 from rules.sizing.electricity import electricity_price, text_of
@@ -85,7 +86,7 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "language_model": context.workload.unit == "token",
         "full_training": context.workload.kind in FULL_TRAINING,
         "gigaflop_per_unit": f"{context.workload.flops_per_unit / GIGA:.3g} GFLOP per {context.workload.unit}",
-        "size_given": answers.given("scale.nodes") or answers.given("scale.gpus"),
+        "size_given": size_given(answers),
         "time_binds": _time_binds(candidate, context),
     }
 
@@ -109,9 +110,7 @@ def _delivery_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]
 def _time_binds(candidate: Candidate, context: Context) -> bool:
     """Return whether the next smaller size would miss the deadline; else memory or an answer sets the size, and time does not help."""
     reliability, days = candidate.reliability, context.answers.number("scale.deadline")
-    if context.answers.text("scale.mode") != "deadline" or reliability is None or reliability.run_time is None or days is None:
-        return False
-    if context.answers.given("scale.nodes") or context.answers.given("scale.gpus"):
+    if not sized_by_deadline(context.answers) or reliability is None or reliability.run_time is None or days is None:
         return False
     smaller = [size for size in ladder(candidate.units) if size < candidate.units]
     return bool(smaller) and magnitude(reliability.run_time.expected, "day") * candidate.units / smaller[-1] > days

@@ -69,10 +69,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_product_notes product_notes", taken("node.notes", "node.desktop")),
     **for_each("lead_known lead_high_weeks lead_words", computed("sizing.delivery.lead_time", "node.name", "gpu.name")),
     "allocation_words": computed("sizing.delivery.allocation", "gpu.name"),
-    **for_each(
-        "network_lead_low_weeks network_lead_high_weeks",
-        computed("sizing.delivery.network_lead_weeks", "fact.lead-time-switch", "fact.lead-time-nic"),
-    ),
+    **for_each("network_lead_low_weeks network_lead_high_weeks", _NETWORK_LEAD),
     **for_each("has_export_note export_note", taken("gpu.export_note")),
     "product_status": taken("node.status", "gpu.status"),
     "verified": taken("node.verified", "gpu.verified"),
