@@ -1,5 +1,7 @@
 """Declared rules of one stage, translated into the text that durable-rules reads. Knows durable's format, never imports it.
 
+A stage of more rules than a ruleset takes is written as several, its chapters; rules that build on each other's flags share one.
+
 Each rule becomes one pattern over one message: the kind of fact it builds on first (all rules of a premise share that test), then
 its comparisons in order. Nothing else is ever produced: no pattern over two facts, no disjunction, no negation, no arithmetic
 on the left, because durable answers those wrongly or crashes on them.
@@ -27,9 +29,9 @@ if TYPE_CHECKING:
     from rules.findings import Scalar, Stage
 
 MAXIMUM_RULES = 40
-"""Rules per stage. durable fails when one fact activates more than 64 and hangs while it builds several hundred."""
+"""Rules per ruleset. durable fails when one fact activates more than 64 and hangs while it builds several hundred."""
 MAXIMUM_FIELDS = 240
-"""Fields that the rules of a stage may read together; durable holds at most 254 per fact, four of which the engine uses."""
+"""Fields that the rules of a ruleset may read together; durable holds at most 254 per fact, four of which the engine uses."""
 MAXIMUM_TEXT = 1_000
 """Longest text of a field or constant in characters: durable cuts lengths to 16 bits, after which texts silently do not match."""
 
@@ -86,8 +88,8 @@ def encode(value: Scalar) -> str:
 
 
 @dataclass(frozen=True)
-class StageProgram:
-    """The compiled rules of one stage. `rules` are in firing order; `definition` is the ruleset for durable.
+class Ruleset:
+    """Compiled rules that durable holds together. `rules` are in firing order; `definition` is what durable reads.
 
     `fields` gives for each premise the fields that its rules read with their keys; `classes` what they hold (None where only
     fields are compared with each other, then all fields of one `groups` value hold the same); `readers` the rules that read them.
@@ -101,6 +103,19 @@ class StageProgram:
     classes: Mapping[str, FieldClass | None]
     groups: Mapping[str, str]
     readers: Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True)
+class StageProgram:
+    """The compiled rules of one stage, in firing order, in as many chapters as they need."""
+
+    stage: Stage
+    chapters: tuple[Ruleset, ...]
+
+    @property
+    def rules(self) -> tuple[Rule, ...]:
+        """Return all rules of the stage, chapter by chapter."""
+        return tuple(rule for chapter in self.chapters for rule in chapter.rules)
 
 
 @dataclass
@@ -191,9 +206,7 @@ def _check_form(rule: Rule) -> None:
 def compile_stage(stage: Stage, rules: Iterable[Rule]) -> StageProgram:
     """Translate the rules of one stage; raises RuleError, with the rule's id, for one that cannot be run."""
     ordered = tuple(sorted(rules, key=lambda rule: (rule.priority, rule.id)))
-    if len(ordered) > MAXIMUM_RULES:
-        raise RuleError(ordered[MAXIMUM_RULES].id, f"stage {stage} has {len(ordered)} rules; at most {MAXIMUM_RULES} fit in one ruleset")
-    classes, by_premise, readers = _Classes(), {CANDIDATE: dict[str, None]()}, dict[str, list[str]]()
+    classes = _Classes()
     seen: set[str] = set()
     for rule in ordered:
         if rule.id in seen:
@@ -202,20 +215,74 @@ def compile_stage(stage: Stage, rules: Iterable[Rule]) -> StageProgram:
         _check_form(rule)
         for comparison in rule.when:
             classes.add(comparison, rule)
+    return StageProgram(stage, tuple(_ruleset(stage, chapter, classes) for chapter in _chapters(stage, ordered)))
+
+
+def _chapters(stage: Stage, ordered: tuple[Rule, ...]) -> tuple[tuple[Rule, ...], ...]:
+    """Return the rules in chapters of at most MAXIMUM_RULES and MAXIMUM_FIELDS; rules that build on each other are not parted.
+
+    A chapter is filled in firing order: fewer rules than a ruleset takes are one chapter, and a further rule moves few others.
+    """
+    chapters: list[list[Rule]] = []
+    for group in _chains(ordered):
+        fields = _fields_of(group)
+        if len(group) > MAXIMUM_RULES:
+            raise RuleError(
+                group[MAXIMUM_RULES].id,
+                f"stage {stage} has {len(group)} rules that build on each other's flags; at most {MAXIMUM_RULES} fit in one ruleset",
+            )
+        if len(fields) > MAXIMUM_FIELDS:
+            raise RuleError(
+                group[-1].id,
+                f"the rules of stage {stage} that build on each other read {len(fields)} fields; at most {MAXIMUM_FIELDS} fit in one fact",
+            )
+        last = chapters[-1] if chapters else []
+        if not chapters or len(last) + len(group) > MAXIMUM_RULES or len(_fields_of(last) | fields) > MAXIMUM_FIELDS:
+            chapters.append([])
+        chapters[-1].extend(group)
+    rank = {rule.id: number for number, rule in enumerate(ordered)}
+    return tuple(tuple(sorted(chapter, key=lambda rule: rank[rule.id])) for chapter in chapters)
+
+
+def _chains(ordered: tuple[Rule, ...]) -> list[list[Rule]]:
+    """Return the rules in groups that share flags, as writers or as premises, in the order of each group's first rule."""
+    chains: list[tuple[set[str], list[Rule]]] = []
+    for rule in ordered:
+        flags = {*rule.writes, rule.premise} - {CANDIDATE}
+        joined = [chain for chain in chains if chain[0] & flags]
+        if not joined:
+            chains.append((flags, [rule]))
+            continue
+        names, members = joined[0]
+        for other in joined[1:]:
+            names |= other[0]
+            members += other[1]
+            chains.remove(other)
+        names |= flags
+        members.append(rule)
+    return [members for _, members in chains]
+
+
+def _fields_of(rules: Iterable[Rule]) -> set[str]:
+    return {name for rule in rules for name in rule.reads}
+
+
+def _ruleset(stage: Stage, rules: tuple[Rule, ...], classes: _Classes) -> Ruleset:
+    """Translate the rules of one chapter; `classes` says what the fields of the whole stage hold."""
+    by_premise, readers = {CANDIDATE: dict[str, None]()}, dict[str, list[str]]()
+    for rule in rules:
         for name in rule.reads:
             by_premise.setdefault(rule.premise, {})[name] = None
             readers.setdefault(name, []).append(rule.id)
         by_premise.setdefault(rule.premise, {})
-    if len(readers) > MAXIMUM_FIELDS:
-        raise RuleError(ordered[-1].id, f"the rules of stage {stage} read {len(readers)} fields; at most {MAXIMUM_FIELDS} fit in one fact")
     keys = {name: f"k{number}" for number, name in enumerate(readers)}
     premises = {premise: f"p{number}" for number, premise in enumerate(by_premise)}
     known = classes.known
     roots = {name: classes.root(name) for name in readers}
-    return StageProgram(
+    return Ruleset(
         stage=stage,
-        rules=ordered,
-        definition=_definition(ordered, keys, premises),
+        rules=rules,
+        definition=_definition(rules, keys, premises),
         fields={premise: tuple((name, keys[name]) for name in names) for premise, names in by_premise.items()},
         premises=premises,
         classes={name: known[root][0] if root in known else None for name, root in roots.items()},

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from rules.compile import CANARY, CHECK, END, NOTHING, FactError, StageProgram, class_of, compile_stage, encode
+from rules.compile import CANARY, CHECK, END, NOTHING, FactError, FieldClass, Ruleset, StageProgram, class_of, compile_stage, encode
 from rules.findings import Stage
 from rules.guidance.declare import CANDIDATE, Rule, RuleError
 from rules.render import Shown
@@ -100,10 +100,10 @@ class CompiledRules:
 
 
 def compile_rules(rules: Iterable[Rule]) -> CompiledRules:
-    """Translate `rules`, one ruleset per stage; the same rules are translated once per process.
+    """Translate `rules`, one program per stage; the same rules are translated once per process.
 
-    Does not load durable. Raises RuleError, with the rule's id, for a rule that cannot be run: more than 40 in a stage, no
-    conditions, a field compared as text here and as a number there.
+    Does not load durable. Raises RuleError, with the rule's id, for a rule that cannot be run: more than 40 that build on each
+    other, no conditions, a field compared as text here and as a number there.
     """
     given = tuple(rules)
     key = tuple(id(rule) for rule in given)
@@ -139,28 +139,34 @@ def evaluate(program: StageProgram, fact: Mapping[str, Scalar], *, strict: bool 
     that it compares is NaN, infinite, too long or of another class than its rules expect, or when a text prints a field that is
     not stated; a rule that fails writes no flag. Raises EngineUnavailable and EngineError.
     """
-    if not program.rules:
-        return Evaluation()
-    values, problems = _encode_fact(program, fact)
-    if strict and problems:
-        raise RuleError(problems[0].rule_id, problems[0].message)
-    run = _Run(program, fact, values, strict)
-    run.failures.extend(problems)
-    run.chain()
-    return Evaluation(tuple(run.findings), frozenset(run.flags), tuple(run.failures), tuple(run.trace))
+    held: dict[str, FieldClass] = {}
+    runs = []
+    for chapter in program.chapters:
+        values, problems = _encode_fact(chapter, fact, held)
+        if strict and problems:
+            raise RuleError(problems[0].rule_id, problems[0].message)
+        run = _Run(chapter, fact, values, strict)
+        run.failures.extend(problems)
+        run.chain()
+        runs.append(run)
+    return Evaluation(
+        tuple(found for run in runs for found in run.findings),
+        frozenset(flag for run in runs for flag in run.flags),
+        tuple(failure for run in runs for failure in run.failures),
+        tuple(step for run in runs for step in run.trace),
+    )
 
 
-def _encode_fact(program: StageProgram, fact: Mapping[str, Scalar]) -> tuple[dict[str, str], list[RuleFailure]]:
+def _encode_fact(program: Ruleset, fact: Mapping[str, Scalar], held: dict[str, FieldClass]) -> tuple[dict[str, str], list[RuleFailure]]:
     """Return the fields that the rules read as durable reads them, and a failure per rule and field that cannot be compared."""
     values: dict[str, str] = {}
     problems: list[RuleFailure] = []
-    held: dict[str, Any] = {}
     for name, expected in program.classes.items():
         values[name] = NOTHING
         if name not in fact:
             continue
         value, actual = fact[name], class_of(fact[name])
-        wanted = expected or held.setdefault(program.groups[name], actual)
+        wanted = expected or (actual and held.setdefault(program.groups[name], actual))
         try:
             if actual is None or actual is not wanted:
                 raise FactError(f"is {value!r}; the rules compare it as {wanted.value if wanted else 'text, a number or yes and no'}")
@@ -171,9 +177,9 @@ def _encode_fact(program: StageProgram, fact: Mapping[str, Scalar]) -> tuple[dic
 
 
 class _Run:
-    """One evaluation: a session in durable that lives from the candidate's fact to the last rule."""
+    """One evaluation of a ruleset: a session in durable that lives from the candidate's fact to the last rule."""
 
-    def __init__(self, program: StageProgram, fact: Mapping[str, Scalar], values: Mapping[str, str], strict: bool) -> None:
+    def __init__(self, program: Ruleset, fact: Mapping[str, Scalar], values: Mapping[str, str], strict: bool) -> None:
         self.program, self.shown, self.values, self.strict = program, Shown(fact), values, strict
         self.findings: list[Finding] = []
         self.flags: set[str] = set()
@@ -250,7 +256,7 @@ def _agenda(durable: Any, handle: int, offset: int) -> Iterator[str]:
         message = durable.complete_and_start_action(handle, offset)
 
 
-def _handle(durable: Any, program: StageProgram) -> int:
+def _handle(durable: Any, program: Ruleset) -> int:
     """Return durable's ruleset for `program`, built at its first use and kept: durable never gives rulesets back."""
     handle = _HANDLES.get(program.definition)
     if handle is None:

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from rules.compile import MAXIMUM_RULES, compile_stage
+from rules.compile import compile_stage
 from rules.findings import Kind, Stage
 from rules.guidance.declare import CANDIDATE, Rule, RuleError, limit_field
 from rules.render import template_fields
@@ -119,10 +119,8 @@ def _check_reads(rule: Rule, rules: Sequence[Rule], stated: Collection[str]) -> 
 
 
 def _check_stage(stage: Stage, rules: Sequence[Rule]) -> list[str]:
-    """The rules fit into one ruleset, and each can be compiled and rendered."""
+    """Each rule can be compiled and rendered, and all of them together fit into rulesets."""
     problems = []
-    if len(rules) > MAXIMUM_RULES:
-        problems.append(f"stage {stage}: has {len(rules)} rules; at most {MAXIMUM_RULES} fit in one ruleset")
     broken = set()
     for rule in rules:
         try:
@@ -136,7 +134,7 @@ def _check_stage(stage: Stage, rules: Sequence[Rule]) -> list[str]:
             problems.append(str(error))
     sound = {rule.id: rule for rule in rules if rule.id not in broken}
     try:
-        compile_stage(stage, list(sound.values())[:MAXIMUM_RULES])
+        compile_stage(stage, sound.values())
     except RuleError as error:
         problems.append(str(error))
     return problems

@@ -100,8 +100,10 @@ class TestTextsAndNames:
 
         fact = {f"x{n}_{i}": 1 for n in range(10) for i in range(24)}
         assert len(fired(*reading(240), **fact)) == 10
+        program = compile_rules(reading(250)).stage(Stage.VRAM)
+        assert [len(chapter.rules) for chapter in program.chapters] == [9, 1]
         with pytest.raises(RuleError, match="read 250 fields; at most 240"):
-            compile_rules(reading(250))
+            compile_rules([rule("vram.a", *(Comparison(f"x{n}", ">", 0) for n in range(250)))])
 
 
 class TestClassesOfFields:
@@ -135,9 +137,35 @@ class TestSizes:
         assert len(fired(*(rule(f"vram.r{n:02}", F.x > 0) for n in range(40)), x=100)) == 40
 
     @pytest.mark.parametrize("number", [41, 65, 600])
-    def test_more_are_refused_before_durable_sees_them(self, number):
-        with pytest.raises(RuleError, match=f"stage vram has {number} rules; at most 40 fit in one ruleset"):
-            compile_rules([rule(f"vram.r{n:03}", F.x > 0) for n in range(number)])
+    def test_more_become_chapters_before_durable_sees_them(self, number):
+        rules = [rule(f"vram.r{n:03}", F.x > 0) for n in range(number)]
+        program = compile_rules(rules).stage(Stage.VRAM)
+        assert [len(chapter.rules) for chapter in program.chapters] == [40] * (number // 40) + [number % 40] * (number % 40 > 0)
+        assert [found.rule for found in run(rules, {"x": 1}).findings] == [each.id for each in rules]
+
+    @pytest.mark.parametrize("number", [41, 65, 600])
+    def test_more_that_build_on_each_other_are_refused(self, number):
+        rules = [rule("vram.first", F.x > 0, writes=("f",)), *(rule(f"vram.r{n:03}", premise="f") for n in range(number - 1))]
+        with pytest.raises(RuleError, match=f"stage vram has {number} rules that build on each other's flags; at most 40 fit"):
+            compile_rules(rules)
+
+    def test_rules_that_build_on_each_other_share_a_chapter(self):
+        plain = [rule(f"vram.r{n:02}", F.x > 0) for n in range(39)]
+        chain = [rule("vram.s", F.x > 0, writes=("f",)), rule("vram.t", premise="f", writes=("g",)), rule("vram.u", premise="g")]
+        found = run([*plain, *chain], {"x": 1})
+        assert len(found.findings) == 42
+        assert found.flags == {"f", "g"}
+
+    def test_two_chains_that_a_later_rule_joins_share_a_chapter(self):
+        plain = [rule(f"vram.r{n:02}", F.x > 0) for n in range(38)]
+        chain = [rule("vram.s", F.x > 0, writes=("f",)), rule("vram.t", F.x > 0, writes=("g",)), rule("vram.u", premise="f", writes=("g",))]
+        program = compile_stage(Stage.VRAM, [*plain, *chain])
+        assert [len(chapter.rules) for chapter in program.chapters] == [38, 3]
+
+    def test_a_field_holds_the_same_in_every_chapter(self):
+        rules = [rule(f"vram.r{n:02}", F.x > 0) for n in range(40)]
+        with pytest.raises(RuleError, match=r"rule vram.z: compares x as text, but rule vram.r00 compares it as a number"):
+            compile_rules([*rules, rule("vram.z", F.x == "one")])
 
     def test_each_stage_has_its_own_forty(self):
         rules = [rule(f"{stage}.r{n:02}", Comparison("x", ">", n), stage=stage) for stage in Stage for n in range(40)]
@@ -150,7 +178,7 @@ class TestSizes:
 class TestDefinition:
     def test_has_one_pattern_per_rule_and_no_negation_or_alternative(self):
         rules = random_rules(random.Random(3), 40, 6)
-        definition = json.loads(compile_stage(Stage.VRAM, rules).definition)
+        definition = json.loads(compile_stage(Stage.VRAM, rules).chapters[0].definition)
         assert len(definition) == 42
         assert [entry["pri"] for entry in definition.values()] == list(range(1, 43))
         for entry in definition.values():
