@@ -95,7 +95,8 @@ def _chosen_because(ranking: Ranking) -> Finding:
     assert best is not None
     others = (*ranking.good, *ranking.unproven)
     if not others:
-        because = f"no candidate meets every answer; this one comes nearest, with {len(best.candidate.rejections)} conflict(s)"
+        number = len(best.candidate.rejections)
+        because = f"no candidate meets every answer; this one comes nearest, with {number} conflict{'' if number == 1 else 's'}"
     elif not ranking.good:
         because = f"no candidate is known to keep the budget; of {len(others)} whose price is open it is the first by {best.measure}"
     elif len(ranking.good) == 1:

@@ -6,6 +6,7 @@ A template is a text with `{field}` in it and nothing more: no format, no conver
 from __future__ import annotations
 
 import math
+import re
 from decimal import Decimal
 from functools import lru_cache, partial
 from string import Formatter
@@ -27,6 +28,9 @@ Part = tuple[str, str | None]
 
 VALUE_DIGITS = 4
 """Significant digits of a number in a value that is written back as an answer: as many as are shown."""
+
+_COUNTED = re.compile(r"(\d[\d,.]*) ([\w-]+)\(s\)")
+"""A number and a noun whose plural it decides, as templates write it: "{gpus} GPU(s)"."""
 
 
 @lru_cache(maxsize=4096)
@@ -108,9 +112,14 @@ def fill(template: str, rule: Rule, shown: Shown) -> str:
     except ValueError as error:
         raise RuleError(rule.id, str(error)) from error
     try:
-        return "".join([literal if name is None else literal + shown[name] for literal, name in parts])
+        text = "".join([literal if name is None else literal + shown[name] for literal, name in parts])
     except KeyError as error:
         raise RuleError(rule.id, f"its text prints the field {error}, which stage {rule.stage} does not state") from error
+    return _COUNTED.sub(_in_number, text) if "(s)" in template else text
+
+
+def _in_number(found: re.Match[str]) -> str:
+    return f"{found[1]} {found[2]}" if found[1] == "1" else f"{found[1]} {found[2]}s"
 
 
 def numbers_of(rule: Rule, shown: Shown) -> dict[str, str]:

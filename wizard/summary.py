@@ -70,10 +70,11 @@ def short_time(seconds: float) -> str:
 
 
 def short_days(days: float) -> str:
-    """Return a span of days with a fitting unit: "54.2 days", "3.2 hours", "40 minutes", "0.43 s"."""
-    for size, name in ((1.0, "days"), (1 / 24, "hours"), (1 / 1440, "minutes")):
+    """Return a span of days with a fitting unit: "54.2 days", "1 hour", "40 minutes", "0.43 s"."""
+    for size, name in ((1.0, "day"), (1 / 24, "hour"), (1 / 1440, "minute")):
         if days >= size:
-            return f"{grouped(days / size, 3)} {name}"
+            number = grouped(days / size, 3)
+            return f"{number} {name}" if number == "1" else f"{number} {name}s"
     return f"{grouped(days * SECONDS_PER_DAY, 3)} s"
 
 

@@ -10,9 +10,10 @@ from rules.answers import Answers
 from tests.tui.support import small_engine
 from wizard.interview import load_interview
 from wizard.session import Session
+from wizard.summary import short_days
 from wizard.tui.advice import Adviser
 from wizard.tui.bars import legend, parts_shown, stacked
-from wizard.tui.figures import changes, days_text, live_lines, overview
+from wizard.tui.figures import changes, live_lines, overview
 from wizard.tui.kept import autosave_of, unfinished
 from wizard.tui.names import Names
 from wizard.tui.pages import PAGES
@@ -78,8 +79,8 @@ def test_what_stands_in_a_field_gives_the_same_answer_when_typed(key, raw):
 
 
 def test_times_under_a_day_are_told_in_hours():
-    assert days_text(0.5) == "12 hours"
-    assert days_text(54) == "54 days"
+    assert short_days(0.5) == "12 hours"
+    assert short_days(54) == "54 days"
 
 
 def test_the_strip_fits_80_columns_for_a_large_design(catalog):

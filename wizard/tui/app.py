@@ -338,7 +338,8 @@ class WizardApp(EngineApp):
 
     def _saved(self, work: Work, path: Path, design: Design, meta: dict[str, Any]) -> None:
         work.wrote(path, design, meta)
-        conflicts = f", with {len(design.conflicts)} conflict(s)" if design.conflicts else ""
+        number = len(design.conflicts)
+        conflicts = f", with {number} conflict{'s' if number > 1 else ''}" if number else ""
         self.notify(f"Saved {path.name}{conflicts}.", timeout=4)
         self.keep()  # answers given while it was written stand in no file yet
         self.show_work()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.findings import Kind, Stage
-from wizard.summary import bounded, purchase_is_open, purchase_text, short_money, short_power, short_time
+from wizard.summary import bounded, purchase_is_open, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 from wizard.tui.glyphs import sign
 
@@ -98,7 +98,7 @@ def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
         rows["mfu"] = (f"MFU {figures.mfu:.0%}", "")
     if figures.days is not None:
         limit = answers.number("scale.deadline") if answers.text("scale.mode") == "deadline" else None
-        rows["days"] = _limited(days_text(figures.days), figures.days, limit, days_text(limit) if limit else "")
+        rows["days"] = _limited(short_days(figures.days), figures.days, limit, short_days(limit) if limit else "")
     if figures.total_power_kw is not None:
         power = answers.number("facility.total_power")
         rows["power"] = _limited(short_power(figures.total_power_kw), figures.total_power_kw, power, short_power(power) if power else "")
@@ -109,11 +109,6 @@ def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
         shown = purchase_text(figures, is_open=purchase_is_open(design), at_least=sign("at_least"))
         rows["price"] = _limited(shown, figures.purchase_usd, budget, short_money(budget) if budget else "")
     return rows
-
-
-def days_text(days: float) -> str:
-    """Return a length of time: "54 days", "3.2 hours"."""
-    return f"{days:.3g} days" if days >= 1 else f"{days * 24:.3g} hours"
 
 
 def _limited(shown: str, value: float, limit: float | None, limit_text: str, joint: str = " of ") -> tuple[str, str]:
@@ -172,7 +167,7 @@ def money_and_time(design: Design, figures: Figures) -> list[str]:
     if figures.purchase_usd is not None and figures.purchase_low_usd and figures.purchase_high_usd:
         money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
     joint = f" {sign('separator')} "
-    first = [money] + ([days_text(figures.days)] if figures.days is not None else [])
+    first = [money] + ([short_days(figures.days)] if figures.days is not None else [])
     second = [f"{short_power(figures.total_power_kw)} in all"] if figures.total_power_kw is not None else []
     second += [f"{figures.racks:,} rack{'s' if figures.racks > 1 else ''}"] if figures.racks else []
     if figures.ownership_usd:
@@ -191,7 +186,7 @@ def changes(previous: Design | None, design: Design) -> str:
         return ""
     pairs = [
         (_named(previous.name), _named(design.name)),
-        (_shown(previous.figures.days, days_text), _shown(design.figures.days, days_text)),
+        (_shown(previous.figures.days, short_days), _shown(design.figures.days, short_days)),
         (_price(previous, previous.figures), _price(design, design.figures)),
         (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
     ]

@@ -1,0 +1,93 @@
+"""Candidates side by side: order, filter, what a choice costs, and the scatter. All figures are made up and compared by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from rules.design import Figures
+from wizard.comparing import BY_ID, CHOSEN, FITS, REJECTED, UNPRICED, Entry, FilterError, _marked, in_order, matching, price_of
+from wizard.scatter import lines
+
+
+def entry(name: str, state: str = FITS, **figures) -> Entry:
+    return Entry(name, name, "TP8 DP2", Figures(figures.pop("gpus", 16), 2, 2, **figures), state, node=name)
+
+
+CHEAP = entry("Cheap B200", CHOSEN, gpus=96, days=58.0, purchase_usd=7e6, ownership_usd=7.7e6, total_power_kw=280.0, racks=7)
+FAST = entry("Fast H200", gpus=192, days=52.0, purchase_usd=9.9e6, ownership_usd=10.6e6, total_power_kw=312.0, racks=8)
+WORSE = entry("Worse H100", gpus=192, days=54.0, purchase_usd=9.9e6, ownership_usd=10.8e6, total_power_kw=380.0, racks=10)
+OPEN = entry("Open B300", UNPRICED, gpus=80, days=59.0, total_power_kw=241.0, racks=6)
+HOT = entry("Hot NVL72", REJECTED, gpus=72, days=55.0, purchase_usd=3.7e6, ownership_usd=4.2e6, total_power_kw=214.0, racks=3)
+ROWS = [CHEAP, FAST, WORSE, OPEN, HOT]
+
+
+@pytest.mark.parametrize(
+    ("by", "falling", "order"),
+    [
+        ("", False, ["Cheap B200", "Fast H200", "Worse H100", "Open B300", "Hot NVL72"]),
+        ("days", False, ["Fast H200", "Worse H100", "Hot NVL72", "Cheap B200", "Open B300"]),
+        ("power", True, ["Worse H100", "Fast H200", "Cheap B200", "Open B300", "Hot NVL72"]),
+        ("cost", False, ["Hot NVL72", "Cheap B200", "Fast H200", "Worse H100", "Open B300"]),
+        ("cost", True, ["Worse H100", "Fast H200", "Cheap B200", "Hot NVL72", "Open B300"]),
+    ],
+)
+def test_rows_are_sorted_by_any_figure_and_unknown_ones_stand_last(by, falling, order):
+    assert [row.name for row in in_order(ROWS, by, falling=falling)] == order
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("", ["Cheap B200", "Fast H200", "Worse H100", "Open B300", "Hot NVL72"]),
+        ("days<56", ["Fast H200", "Worse H100", "Hot NVL72"]),
+        ("days < 56 price<=9.9M USD fits", ["Fast H200", "Worse H100"]),
+        ("price<8m", ["Cheap B200", "Hot NVL72"]),
+        ("power >= 0.3 MW, h200", ["Fast H200"]),
+        ("racks=8", ["Fast H200"]),
+        ("rejected", ["Hot NVL72"]),
+        ("days<1000 hours", []),
+    ],
+)
+def test_a_filter_keeps_what_its_words_and_limits_say(text, kept):
+    assert [row.name for row in matching(ROWS, text)] == kept
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("size<3", "no figure is called 'size'"), ("days<abc", "no number for days"), ("<5", "is no limit")]
+)
+def test_a_filter_that_cannot_be_read_says_what_was_expected(text, message):
+    with pytest.raises(FilterError, match=message):
+        matching(ROWS, text)
+
+
+def test_the_price_of_another_choice_names_every_figure_that_differs():
+    assert price_of(CHEAP, FAST) == (
+        "2.9M USD more to own (+38%), 2.9M USD more to buy (+41%), 6 days faster (-10%), 32 kW more power (+11%), "
+        "1 rack more (+14%), 96 GPUs more (+100%)"
+    )
+    assert price_of(CHEAP, OPEN).startswith("owning unknown, purchase unknown, 1 day slower (+2%), 39 kW less power (-14%), 1 rack fewer")
+    assert price_of(CHEAP, CHEAP).startswith("no difference")
+
+
+def test_who_is_beaten_in_cost_time_and_power_is_dominated_and_only_by_one_that_fits():
+    assert _marked(WORSE, ROWS).dominated_by == "Fast H200"
+    assert _marked(FAST, ROWS).dominated_by == ""
+    assert _marked(CHEAP, ROWS).dominated_by == ""
+
+
+def test_the_scatter_puts_the_cheapest_left_and_the_slowest_up_and_tells_states_by_marks():
+    rows = [_marked(row, ROWS) for row in ROWS]
+    drawn = lines(rows, BY_ID["cost"], BY_ID["days"], 60, 6)
+    assert all(len(line) <= 60 for line in drawn)
+    plot = [line.partition("│")[2] for line in drawn[:6]]
+    assert plot[0].strip() == "◆"  # 58 days: the longest of those with a price
+    assert "●" in plot[-1]  # 52 days: the shortest
+    assert next(line.index("×") for line in plot if "×" in line) == 0  # 4.2M USD: the least
+    assert "∙" in "".join(plot)
+    assert "?" not in "".join(plot)  # without a price it cannot be placed, but the legend of the table names it
+    assert "◆ chosen" in "\n".join(drawn)
+
+
+def test_the_scatter_in_ascii_is_ascii_and_says_when_there_is_nothing_to_draw():
+    assert "\n".join(lines(ROWS, BY_ID["cost"], BY_ID["days"], 40, 5, ascii_only=True)).isascii()
+    assert lines([OPEN], BY_ID["cost"], BY_ID["days"], 40, 5)[0].startswith("nothing to draw")
