@@ -11,10 +11,10 @@ from tests.rules.samples import rule
 @pytest.mark.parametrize(
     ("count", "told"),
     [
-        (1, "The job on 1 GPU fails."),
-        (2, "The job on 2 GPUs fails."),
-        (1024, "The job on 1024 GPUs fails."),
-        (0, "The job on 0 GPUs fails."),
+        (1, "on 1 GPU."),
+        (2, "on 2 GPUs."),
+        (1024, "on 1024 GPUs."),
+        (0, "on 0 GPUs."),
     ],
 )
 def test_a_count_of_one_has_no_plural(count, told):
