@@ -300,16 +300,24 @@ class Cable(Product):
 
 
 class Storage(Product):
-    """A storage system; rates and power are per `unit`, sold in steps of one unit from `minimum_units` up."""
+    """A storage system; rates and power are per `unit`, sold in steps of one unit from `minimum_units` up to `maximum_units`.
+
+    `raw` is the capacity of the drives, `capacity` what `protection` leaves of it. `client_slots` are the requests that one client may
+    have under way (NFS); absent where clients are not bound so.
+    """
 
     system: str = Field(pattern=r"^(parallel_file_system|object_store|nfs|block|local)$")
     unit: str
     read: Bandwidth | None = None
     write: Bandwidth | None = None
+    raw: Bytes | None = None
     capacity: Bytes | None = None
+    protection: Text | None = None
+    client_slots: Count | None = None
     read_iops: Count | None = None
     write_iops: Count | None = None
     minimum_units: Count | None = None
+    maximum_units: Count | None = None
     power: Power | None = None
     height: RackUnits | None = None
     weight: Mass | None = None

@@ -9,6 +9,7 @@ from rules.answers import Answers
 from rules.candidate import Candidate, Context
 from rules.own_server import own_server
 from rules.sizing import cost, prices
+from rules.sizing.electricity import electricity_price
 from rules.sizing.facility import size_facility
 from rules.sizing.results import BomLine
 
@@ -216,3 +217,11 @@ def test_rental_prices_of_h100(catalog):
     assert low == pytest.approx(1.9)
     assert high == pytest.approx(12.29)
     assert prices.rental_range("nvidia-rtx-4090", catalog) is None
+
+
+@pytest.mark.parametrize(("region", "usd"), [("Germany", 0.1552), ("Norway", 0.0541), ("ireland", 0.228), ("FRA", 0.1024), ("Virginia", 0.0899)])
+def test_electricity_of_large_consumers_by_place(catalog, region, usd):
+    """Eurostat nrg_pc_205, 20 to 70 GWh a year without taxes, 2024: Germany 0.1427 EUR/kWh, Norway 0.0498; EIA 2024: Virginia 8.99 cents."""
+    found = electricity_price(Answers.of({"facility.region": region}), catalog)
+    assert magnitude(found.price.expected, "USD/kWh") == pytest.approx(usd)
+    assert found.is_of_place
