@@ -1,0 +1,60 @@
+"""Pictures of a design, each as text that reads without colour and as SVG.
+
+    text("memory", considered, width=80)     # lines of at most `width` columns
+    svg("memory", considered)                # a document for a report or a browser
+
+A picture is one module with the functions `text(considered, width, ascii=False) -> list[str]` and `svg(considered) -> str`; the
+table below names it. Bars and charts are described once (`bars.Bars`, `chart.Chart`) and drawn both ways. Where a design has nothing
+to show (no candidate, one node without a fabric), a picture says so in words.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+
+if TYPE_CHECKING:
+    from rules.advisor import Considered
+
+NARROWEST = 40
+"""Columns below which no picture is drawn."""
+
+
+class Picture(NamedTuple):
+    """A picture: its name in commands, its title, and what question it answers."""
+
+    id: str
+    title: str
+    shows: str
+
+
+class PictureModule(Protocol):
+    """What a module of a picture offers."""
+
+    def text(self, considered: Considered, width: int, ascii: bool = False) -> list[str]:
+        """Return the picture as lines of at most `width` columns; `ascii` avoids every other character."""
+
+    def svg(self, considered: Considered) -> str:
+        """Return the picture as an SVG document."""
+
+
+PICTURES: tuple[Picture, ...] = (Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),)
+
+
+def picture(id_: str) -> Picture:
+    """Return the picture of that name; raises KeyError."""
+    return {each.id: each for each in PICTURES}[id_]
+
+
+def text(id_: str, considered: Considered, width: int, *, ascii: bool = False) -> list[str]:
+    """Return a picture as lines of at most `width` columns (at least NARROWEST are used)."""
+    return _module(id_).text(considered, max(NARROWEST, width), ascii)
+
+
+def svg(id_: str, considered: Considered) -> str:
+    """Return a picture as an SVG document."""
+    return _module(id_).svg(considered)
+
+
+def _module(id_: str) -> PictureModule:
+    return cast("PictureModule", import_module(f"wizard.pictures.{picture(id_).id}"))

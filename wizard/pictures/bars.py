@@ -1,0 +1,118 @@
+"""Stacked bars, described once: rows of parts against a common scale, with a limit, as text and as SVG."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PATTERNS, ASCII_PATTERNS = "█▓▒░▚▞▤▦", "#=+-*%o:"
+FREE, ASCII_FREE = "·", "."
+SMALLEST_SHARE = 0.005
+"""Parts below half a per cent of the scale are summed up as "other": they would not fill a cell."""
+OTHER = "other"
+ROW, GAP, NAMES = 26, 12, 150
+
+
+@dataclass(frozen=True)
+class Bars:
+    """Rows of (name, part → amount) in `unit`; `limit` marks a capacity on every row, whose words are `limit_name`."""
+
+    title: str
+    unit: str
+    rows: tuple[tuple[str, Mapping[str, float]], ...]
+    limit: float | None = None
+    limit_name: str = ""
+    notes: tuple[str, ...] = ()
+
+    @property
+    def scale(self) -> float:
+        """Return the amount that fills a bar."""
+        return max([sum(parts.values()) for _, parts in self.rows] + [self.limit or 0.0, 1e-12])
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """Return the parts that are drawn, largest first over all rows; the smallest and those past the patterns are OTHER."""
+        largest: dict[str, float] = {}
+        for _, parts in self.rows:
+            for name, amount in parts.items():
+                largest[name] = max(largest.get(name, 0.0), amount)
+        names = sorted((name for name, amount in largest.items() if amount >= SMALLEST_SHARE * self.scale), key=lambda name: -largest[name])
+        kept = names if len(names) == len(largest) and len(names) <= len(PATTERNS) else names[: len(PATTERNS) - 1]
+        return (*kept, *((OTHER,) if any(name not in kept for name in largest) else ()))
+
+    def drawn(self, parts: Mapping[str, float]) -> tuple[float, ...]:
+        """Return a row's amounts in the order of `parts`."""
+        names = self.parts
+        rest = sum(amount for name, amount in parts.items() if name not in names)
+        return tuple(rest if name == OTHER and OTHER not in parts else parts.get(name, 0.0) for name in names)
+
+
+def shown(amount: float) -> str:
+    """Return an amount in three digits without exponent: 0.45, 12.3, 1,240."""
+    return f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}"
+
+
+def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:
+    """Return the bars as lines of at most `width` columns: a row each, then what the patterns mean."""
+    patterns, free, mark = (ASCII_PATTERNS, ASCII_FREE, "|") if ascii else (PATTERNS, FREE, "│")
+    totals = [shown(sum(parts.values())) for _, parts in bars.rows]
+    names = min(max(len(name) for name, _ in bars.rows), width // 3)
+    cells = max(8, width - names - max(map(len, totals)) - 2)
+    lines = [bars.title[:width]]
+    for (name, parts), total in zip(bars.rows, totals, strict=True):
+        strip = ""
+        for pattern, amount in zip(patterns, bars.drawn(parts), strict=False):
+            strip += pattern * (min(max(1, round(amount / bars.scale * cells)), cells - len(strip)) if amount > 0 else 0)
+        strip += free * (cells - len(strip))
+        if bars.limit is not None:
+            at = min(cells - 1, max(0, round(bars.limit / bars.scale * cells) - 1))
+            strip = strip[:at] + mark + strip[at + 1 :]
+        lines.append(f"{name[:names]:<{names}} {strip} {total}")
+    entries = [f"{pattern} {name.replace('_', ' ')}" for pattern, name in zip(patterns, bars.parts, strict=False)]
+    if bars.limit is not None:
+        entries.append(f"{mark} {bars.limit_name} {shown(bars.limit)}")
+    return [*lines, *_wrapped([*entries, f"in {bars.unit}"], width), *(note[:width] for note in bars.notes)]
+
+
+def _wrapped(entries: list[str], width: int) -> list[str]:
+    lines = [""]
+    for entry in entries:
+        joined = f"{lines[-1]}  {entry}" if lines[-1] else entry
+        lines = [*lines[:-1], joined] if len(joined) <= width else [*lines, entry]
+    return [line[:width] for line in lines]
+
+
+def svg(bars: Bars, width: int = 900) -> str:
+    """Return the bars as an SVG document."""
+    from wizard.pictures import sheet
+
+    foot = 24 * (2 + len(bars.parts) // 4 + len(bars.notes))
+    height = sheet.HEAD + len(bars.rows) * (ROW + GAP) + foot + sheet.MARGIN
+    drawing = sheet.sheet(bars.title, width, height)
+    left, room = sheet.MARGIN + NAMES, width - 2 * sheet.MARGIN - NAMES - 90
+    y = float(sheet.HEAD)
+    for name, parts in bars.rows:
+        drawing.append(sheet.label(name, left - 8, y + 17, anchor="end"))
+        x = float(left)
+        for colour, amount in zip(sheet.COLOURS, bars.drawn(parts), strict=False):
+            drawing.append(sheet.box(x, y, amount / bars.scale * room, ROW, fill=colour, stroke=sheet.PAPER))
+            x += amount / bars.scale * room
+        drawing.append(sheet.label(f"{shown(sum(parts.values()))} {bars.unit}", x + 6, y + 17))
+        y += ROW + GAP
+    if bars.limit is not None:
+        at = left + bars.limit / bars.scale * room
+        drawing.append(sheet.line(at, sheet.HEAD - 8, at, y, colour=sheet.ALARM, width=2, dashed=True))
+        drawing.append(sheet.label(f"{bars.limit_name} {shown(bars.limit)}", at, y + 12, colour=sheet.ALARM, anchor="middle"))
+    y += 28
+    for number, (colour, name) in enumerate(zip(sheet.COLOURS, bars.parts, strict=False)):
+        x, row = sheet.MARGIN + (number % 4) * (width - 2 * sheet.MARGIN) / 4, y + 24 * (number // 4)
+        drawing.append(sheet.box(x, row - 11, 14, 14, fill=colour, stroke=colour))
+        drawing.append(sheet.label(name.replace("_", " "), x + 20, row))
+    y += 24 * (1 + len(bars.parts) // 4)
+    for note in bars.notes:
+        drawing.append(sheet.label(note, sheet.MARGIN, y, colour=sheet.FAINT))
+        y += 24
+    return sheet.finish(drawing)
