@@ -138,11 +138,15 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
                 flat = [value for point in sorted(placed) for value in point]
                 drawing.append(drawsvg.Lines(*flat, stroke=colour, stroke_width=2, fill="none"))
             for index, (x, y) in enumerate(placed):
-                drawing.append(drawsvg.Circle(x, y, 3 if each.joined else 5, fill=colour))
+                drawing.append(
+                    drawsvg.Circle(x, y, 3, fill=colour)
+                    if each.joined
+                    else sheet.label(each.mark, x, y + 5, size=17, colour=colour, anchor="middle", weight="bold")
+                )
                 if index < len(each.labels) and each.labels[index]:
                     drawing.append(sheet.label(each.labels[index], x + 8, y + 4))
-            drawing.append(drawsvg.Circle(left + number * 170, bottom + 66, 5, fill=colour))
-            drawing.append(sheet.label(each.name, left + 10 + number * 170, bottom + 70))
+            drawing.append(sheet.label(each.mark, left + number * 170, bottom + 71, size=17, colour=colour, anchor="middle", weight="bold"))
+            drawing.append(sheet.label(each.name, left + 12 + number * 170, bottom + 70))
     for number, note in enumerate(chart.notes):
         drawing.append(sheet.label(note, sheet.MARGIN, height + 24 * number, colour=sheet.FAINT))
     return sheet.finish(drawing)
