@@ -24,7 +24,9 @@ NEEDS_ERROR = "cluster-wizard: the wizard draws on standard error, which must be
 COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
+    "diff": ("wizard.commands.diff", "two designs side by side: key figures, answers, reasons"),
     "explain": ("wizard.commands.explain", "say how something in a design was concluded"),
+    "export": ("wizard.commands.export", "write a design as a file for another tool"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
     "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
     "validate": ("wizard.commands.validate", "how far the estimates are from measured runs"),

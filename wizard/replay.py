@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
 from rules.answers import AnswerError
+from rules.comparison.rows import COMPARED, Change, changes_in
 from wizard.files import FileError, design_text, load, parse_toml
 from wizard.versions import meta_of
 
@@ -16,29 +17,6 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.design import Design
-
-_KEYED = {
-    "bom": ("category", "item"),
-    "justification": ("rule", "decision"),
-    "assumption": ("key",),
-    "warning": ("rule",),
-    "conflict": ("rule",),
-    "alternative": ("candidate",),
-    "rejected": ("candidate", "rule"),
-    "reentry": ("edge",),
-    "dissent": ("rule", "taken"),
-    "question": ("rule", "to"),
-}
-_COMPARED = ("answers", "design", *_KEYED)
-
-
-@dataclass(frozen=True)
-class Change:
-    """One conclusion that differs: where, what it was and what it is now ("" where it was or is absent)."""
-
-    where: str
-    before: str
-    after: str
 
 
 @dataclass(frozen=True)
@@ -69,7 +47,7 @@ def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path
     meta = meta_of(str(saved.get("name", "design")), catalog, saved)
     text = design_text(design, meta)
     now = parse_toml(text.encode(), path)
-    changes = [change for table in _COMPARED for change in _compare(table, document.get(table), now.get(table))]
+    changes = changes_in(COMPARED, document, now)
     return Replay(str(path), tuple(changes), tuple(_causes(saved, meta)) if changes else (), text)
 
 
@@ -79,33 +57,3 @@ def _causes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
         f"{label} changed ({before.get(key, 'not named')} → {now[key]})" for key, label in names.items() if before.get(key) != now[key]
     ]
     return found or ["neither catalog nor rules changed: the file itself was edited"]
-
-
-def _compare(where: str, before: Any, after: Any) -> list[Change]:
-    """Return the differences of two values, tables key by key and lists of tables row by row."""
-    if before == after:
-        return []
-    if where in _KEYED:
-        before, after = (_by_key(rows or [], _KEYED[where]) for rows in (before, after))
-    if isinstance(before, dict) and isinstance(after, dict):
-        keys = list(dict.fromkeys([*before, *after]))
-        return [change for key in keys for change in _compare(f"{where}.{key}", before.get(key), after.get(key))]
-    return [Change(where, _text(before), _text(after))]
-
-
-def _by_key(rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """Return rows by their identity, with a number where several rows share one."""
-    keyed: dict[str, Any] = {}
-    for row in rows if isinstance(rows, list) else []:
-        label = "/".join(str(row.get(name, "")) for name in names) if isinstance(row, dict) else str(row)
-        number = sum(key.split("#")[0] == label for key in keyed)
-        keyed[f"{label}#{number + 1}" if number else label] = row
-    return keyed
-
-
-def _text(value: Any) -> str:
-    if value is None:
-        return ""
-    if isinstance(value, dict):
-        return str(value.get("because") or value.get("ask") or value.get("value") or value)
-    return str(value)

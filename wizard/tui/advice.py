@@ -11,9 +11,9 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.answers import Answers
+    from rules.comparison.rows import Change
     from rules.design import Design
     from rules.explanation.ground import Ground
-    from wizard.replay import Change
 
     Advise = Callable[[Answers, Catalog], Design]
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rules.answers import Answers
+    from rules.comparison.rows import Change
     from rules.design import Design
-    from wizard.replay import Change
     from wizard.tui.advice import Advice
 
 UNTITLED = "untitled"

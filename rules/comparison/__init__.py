@@ -1,0 +1,1 @@
+"""Two designs side by side: one comparison serves what-if, diff, remedies and replay."""
