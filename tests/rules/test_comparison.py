@@ -49,10 +49,6 @@ class TestFigures:
     def test_switches_are_those_of_all_networks(self):
         compute, storage = {"switches": {"leaf": 4, "spine": 2}}, {"switches": {"leaf": 2}}
         fabric = {"compute": compute, "storage": storage, "management": {"technology": "1 GbE"}}
-            "compute": {"switches": {"leaf": 4, "spine": 2}},
-            "storage": {"switches": {"leaf": 2}},
-            "management": {"technology": "1 GbE"},
-        }
         (row,) = [each for each in pairs_of({"design": {"fabric": fabric}}, {"design": {"fabric": {}}}) if each.id == "switches"]
         assert (row.before, row.after) == (8.0, 0.0)
 
