@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import io
 import os
 import secrets
 import sys
 import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO, TextIO
 
 from rules.answers import MOST_SHOWN, AnswerError, Answers, field_of, flatten, parse_answer, sections, shortened
 from rules.design import SCHEMA_VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from rules.design import Design
 
@@ -248,28 +249,48 @@ def write_atomically(path: Path | str, text: str) -> None:
 
     A link keeps pointing where it does, a file keeps its mode, and a device or pipe is written to, never replaced.
     """
+    with open_atomically(path) as stream:
+        stream.write(text)
+
+
+@contextlib.contextmanager
+def open_atomically(path: Path | str) -> Iterator[TextIO]:
+    """Open a stream whose text takes the place of the file when all of it is written; as `write_atomically`, for what is long."""
     if str(path) in STANDARD_OUTPUTS:
-        sys.stdout.write(text)
+        yield sys.stdout
         return
-    data = text.encode("utf-8", "replace")
+    with _said_of(path, OSError, ValueError, RuntimeError):
+        special = Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir()
+        target = Path(path) if special else _target_of(path)  # as it is named: what a device of the process leads to may have no path
+    with _said_of(path, OSError), Path(path).open("wb") if special else _replacing(target) as raw:
+        text = io.TextIOWrapper(raw, encoding="utf-8", errors="replace", newline="", write_through=False)
+        yield text
+        text.flush()
+        text.detach()
+
+
+@contextlib.contextmanager
+def _said_of(path: Path | str, *kinds: type[Exception]) -> Iterator[None]:
     try:
-        if Path(path).exists() and not Path(path).is_file() and not Path(path).is_dir():
-            Path(path).write_bytes(data)  # as it is named: what a device of the process leads to may have no path of its own
-            return
-        target = Path(path).resolve()
-        if target.is_symlink():
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
-        _replace(target, data)
-    except (OSError, ValueError, RuntimeError) as error:
+        yield
+    except kinds as error:
         raise FileError(path, f"cannot be written ({getattr(error, 'strerror', None) or error}); choose another place") from None
 
 
-def _replace(target: Path, data: bytes) -> None:
+def _target_of(path: Path | str) -> Path:
+    target = Path(path).resolve()
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
+
+
+@contextlib.contextmanager
+def _replacing(target: Path) -> Iterator[BinaryIO]:
     mode = target.stat().st_mode & 0o777 if target.exists() else None
     temporary = target.parent / f".cluster-wizard-{os.getpid()}-{secrets.token_hex(4)}.tmp"
     try:
         with temporary.open("xb") as stream:
-            stream.write(data)
+            yield stream
             stream.flush()
             os.fsync(stream.fileno())
         if mode is not None:
