@@ -37,9 +37,10 @@ PCIE_DEFAULT_GENERATION = 4
 THROUGH_HOST_SHARE = 0.5
 """Without peer to peer every byte crosses PCIe twice, up to host memory and down again [NVIDIA/nccl issue 1127]."""
 
-NIC_BYTES_PER_S_BY_SCALE_UP = ((1800e9, 100e9), (400e9, 50e9), (250e9, 25e9), (0.0, 12.5e9))
-"""Network share of a GPU, one direction, that servers of a class ship with, by scale-up bandwidth per direction at least so much:
-NVLink 6 800G, NVLink 5 and 4 and MI300 400G (DGX B200, H100), NVLink 3 200G (DGX A100), slower 100G [vendor guides of these servers].
+NIC_BYTES_PER_S_BY_PCIE = {3: 12.5e9, 4: 25e9, 5: 50e9, 6: 100e9}
+"""Network share of a GPU, one direction, by generation of its PCIe slot: servers of GPUs with links of their own put an adapter of the
+slot's rate beside each, 100G in DGX-1, 200G in DGX A100, 400G in DGX H100 and B200, 800G in GB300 [vendor guides of these servers].
+The export variants have slower links among GPUs but the same slots and adapters: 400G beside each H800 [arXiv:2412.19437 §3.1].
 Used only where neither the node nor another node with the same GPU states adapters, and then marked as assumed."""
 PCIE_NODE_NIC_BYTES_PER_S = 50e9
 """A PCIe server's network: one 400G adapter shared by its GPUs, where the node states none [NVIDIA reference architecture 2-8-5-200]."""
@@ -141,9 +142,10 @@ def hardware_of(node: Node, gpu: Gpu, catalog: Catalog, network_gbps_per_gpu: fl
     """
     assumed: list[str] = []
     devices = gpu.devices
-    pcie = _pcie(node, gpu, assumed)
+    generation = _pcie_generation(node, gpu, assumed)
+    pcie = PCIE_BYTES_PER_S[generation]
     speed, domain, technology = _scale_up(node, gpu, pcie)
-    nic = _nic(node, catalog, speed, technology, network_gbps_per_gpu, assumed)
+    nic = _nic(node, catalog, generation, technology, network_gbps_per_gpu, assumed)
     return Hardware(
         gpu=gpu.id,
         node=node.id,
@@ -174,13 +176,12 @@ def _memory_bandwidth(gpu: Gpu, assumed: list[str]) -> float:
     return gpu.memory.bandwidth.to("B/s")
 
 
-def _pcie(node: Node, gpu: Gpu, assumed: list[str]) -> float:
-    """Return the usable x16 bandwidth of the slower of slot and card, in bytes per second."""
+def _pcie_generation(node: Node, gpu: Gpu, assumed: list[str]) -> int:
+    """Return the PCIe generation, 3 to 6, of the slower of slot and card."""
     stated = [int(each.to("1")) for each in (node.pcie_generation, gpu.host_link.generation) if each is not None]
     if not stated:
         assumed.append(f"PCIe generation {PCIE_DEFAULT_GENERATION}: neither the server nor the GPU states one")
-    generation = min(max(min(stated, default=PCIE_DEFAULT_GENERATION), 3), 6)
-    return PCIE_BYTES_PER_S[generation]
+    return min(max(min(stated, default=PCIE_DEFAULT_GENERATION), 3), 6)
 
 
 def _scale_up(node: Node, gpu: Gpu, pcie: float) -> tuple[float, int, str]:
@@ -195,7 +196,7 @@ def _scale_up(node: Node, gpu: Gpu, pcie: float) -> tuple[float, int, str]:
     return share, node.gpu_count // node.trays, "pcie" if node.gpu_count > node.trays else "none"
 
 
-def _nic(node: Node, catalog: Catalog, speed: float, technology: str, gbps_per_gpu: float | None, assumed: list[str]) -> float:
+def _nic(node: Node, catalog: Catalog, generation: int, technology: str, gbps_per_gpu: float | None, assumed: list[str]) -> float:
     """Return one GPU's share of the node's compute adapters, in bytes per second and direction."""
     if gbps_per_gpu is not None:
         return gbps_per_gpu * GIGA / BITS_PER_BYTE
@@ -209,7 +210,7 @@ def _nic(node: Node, catalog: Catalog, speed: float, technology: str, gbps_per_g
         assumed.append(f"one 400 Gb/s adapter in {node.name}: it states none")
         return PCIE_NODE_NIC_BYTES_PER_S / max(1, node.gpu_count // node.trays)
     kin = [share for other in catalog.nodes if other.gpu == node.gpu and (share := _stated_nic(other, catalog)) is not None]
-    share = median_high(kin) if kin else next(nic for least, nic in NIC_BYTES_PER_S_BY_SCALE_UP if speed >= least)
+    share = median_high(kin) if kin else NIC_BYTES_PER_S_BY_PCIE[generation]
     assumed.append(f"{share * BITS_PER_BYTE / GIGA:g} Gb/s per GPU in {node.name}, as servers of its class have: it states no adapters")
     return share
 

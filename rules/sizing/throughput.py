@@ -32,8 +32,13 @@ GATHER_PASSES = 3.0
 """Forward gather and about twice that for the sparse update [DLRM, arXiv:1906.00091]."""
 TABLE_BYTES = 4.0
 EXCHANGED_BYTES = 2.0
-RECOMMENDATION_EFFICIENCY = 0.25
-"""Share of the sustained rate that small multilayer perceptrons reach: DLRM 4.2B at 4.55 million samples/s on one A100 [as above]."""
+WIDE_BYTES = 4.0
+DENSE_FAN_IN = 800.0
+"""Weights for each output of a dense layer, for models of which only the weights are known: 2.4 million on 3,700 outputs (650) in DLRM,
+16 million on 15,600 (1,030) in DCNv2 with its three cross layers [their widths, as above; counted]."""
+DENSE_PASSES = 9.0
+"""How often an element between dense layers, the pooled embeddings among them, passes through memory: forward it is written, biased and
+activated, and read; backward the same twice, for the gradients of inputs and of weights (counted)."""
 RECOMMENDATION_STEP_S = 3e-3
 """Fixed time of a step, kernels and input: DLRM on 8 A100 takes 4.75 ms for 65,536 samples, on one 14.4 ms [as above]."""
 LOW_SHARE, HIGH_SHARE = 0.8, 1.4
@@ -77,9 +82,12 @@ def exchanged_bytes(shape: ModelShape, local: float) -> float:
 
 def _recommendation(workload: Workload, plan: Plan, hardware: Hardware, local: float) -> ThroughputTime:
     shape, rate = workload.model, hardware.rate(workload.precision)
-    arithmetic = local * workload.flops_per_unit / (rate.sustained * RECOMMENDATION_EFFICIENCY)
-    gathered = local * max(1, shape.tables) * max(1, shape.embedding_dim) * TABLE_BYTES * GATHER_PASSES
-    memory = gathered / (hardware.hbm_bytes_per_s * GATHER_EFFICIENCY)
+    arithmetic = local * workload.flops_per_unit / rate.sustained
+    looked_up = local * max(1, shape.tables) * max(1, shape.embedding_dim)
+    width = WIDE_BYTES if workload.precision in ("fp32", "tf32") else EXCHANGED_BYTES
+    between = DENSE_PASSES * width * (local * shape.dense_parameters / DENSE_FAN_IN + looked_up)
+    gathered = looked_up * TABLE_BYTES * GATHER_PASSES
+    memory = gathered / (hardware.hbm_bytes_per_s * GATHER_EFFICIENCY) + between / (hardware.hbm_bytes_per_s * MEMORY_EFFICIENCY)
     who = group(plan.gpus, 1, hardware.domain)
     exchange = 2 * exchange_seconds(hardware, who, exchanged_bytes(shape, local))
     dense = all_reduce_seconds(hardware, who, 4.0 * max(shape.dense_parameters, 0.0))

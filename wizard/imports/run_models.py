@@ -39,7 +39,7 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
         if "fwd_gmacs_per_image" in table:
             return _convolutional(name, table), ()
         if "embedding_gib" in table:
-            return _recommendation(name, table)
+            return _recommendation(name, table, catalog)
         missing = [key for key in _WIDTHS if key not in table]
         if not missing:
             return _transformer(name, table)
@@ -149,18 +149,21 @@ def _convolutional(name: str, table: Mapping[str, Any]) -> ModelShape:
     return ModelShape(name, "cnn", forward_gmacs=float(table["fwd_gmacs_per_image"]), parameters=float(table["params_b"]) * BILLION)
 
 
-def _recommendation(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple[str, ...]]:
-    """Return a recommendation model; what its table does not say is that of the small DLRM, and noted."""
+def _recommendation(name: str, table: Mapping[str, Any], catalog: Catalog) -> tuple[ModelShape, tuple[str, ...]]:
+    """Return a recommendation model; what its table leaves out is noted: that of the catalog's model of its name, or the small DLRM."""
+    preset = catalog.models.get(name)
+    kin = shape_from_preset(preset) if preset is not None and preset.kind == "recommendation" else DLRM_SMALL
     stated = {
         "embedding_dim": int(table.get("embedding_dim", 0)),
         "tables": int(table.get("tables", 0)),
         "dense_parameters": float(table.get("dense_params_b", 0)) * BILLION,
     }
-    assumed = {key: getattr(DLRM_SMALL, key) for key, value in stated.items() if not value}
+    assumed = {key: getattr(kin, key) for key, value in stated.items() if not value}
     width = 2 if str(table.get("embedding_precision", "fp32")) in ("fp16", "bf16") else FP32_BYTES
     shape = ModelShape(name, "recommendation", embedding_parameters=float(table["embedding_gib"]) * GIB / width, **(stated | assumed))
     note = ", ".join(f"{key.replace('_', ' ')} {value:,.9g}" for key, value in assumed.items())
-    return shape, ((f"assumed as in the small DLRM on Criteo: {note}",) if assumed else ())
+    known = "the small DLRM on Criteo" if kin is DLRM_SMALL else f"{kin.name} of the catalog"
+    return shape, ((f"assumed as in {known}: {note}",) if assumed else ())
 
 
 def reduced(shape: ModelShape, layers: int | None, dense_layers: int | None) -> ModelShape:
