@@ -13,6 +13,8 @@ ROOT = Path(__file__).parent.parent.parent
 PACKAGES = ("catalogs", "rules", "wizard")
 ORDER = {"catalogs": 0, "rules": 1, "wizard": 2, "wizard.tui": 3}
 MOST_LINES = 400
+ARRAYS = "rules/sizing/plan_arrays/"
+"""The exhaustive plan search, which is imported where it is asked for."""
 DURABLE_MAY_BE_IMPORTED_IN = {"rules/engine.py", "rules/compile.py"}
 SOURCES = sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 TESTS = sorted((ROOT / "tests").rglob("*.py"))
@@ -84,6 +86,8 @@ def test_outside_packages_are_used_where_they_belong(path):
         assert not uses(modules, "durable"), f"{name} imports durable"
         assert not uses(modules, "durable_rules_engine"), f"{name} imports durable's extension"
     assert not uses(running, "pint"), f"{name} imports pint when it is imported"
+    if not name.startswith(ARRAYS):
+        assert not uses(running, "numpy"), f"{name} imports numpy when it is imported"
     assert not uses(running, "jsonschema"), f"{name} imports jsonschema when it is imported"
     if name.startswith("rules/"):
         for module in ("os", "time", "datetime", "random", "subprocess", "socket", "sys"):
@@ -115,12 +119,18 @@ def test_the_wizard_starts_without_engine_and_units():
     assert loaded_after("import wizard.tui.app", "durable", "durable_rules_engine", "pint", "jsonschema") == []
 
 
+def test_units_do_not_load_arrays():
+    """pint would load NumPy, which takes as long again as pint itself, for quantities of arrays, which there are none."""
+    assert loaded_after("from catalogs.quantities import quantity; quantity(1, 's')", "pint", "numpy") == ["pint"]
+    assert loaded_after("from catalogs.quantities import quantity; quantity(1, 's'); import numpy; numpy.zeros(1)", "numpy") == ["numpy"]
+
+
 def test_a_design_never_loads_the_screens():
     code = (
         "from wizard.__main__ import main\n"
         "assert main(['design', '--set', 'scale.nodes=1', '--set', 'preferences.nodes=nvidia-dgx-h100', '-o', '/dev/null']) in (0, 1)"
     )
-    assert loaded_after(code, "textual", "rich", "durable") == ["durable"]
+    assert loaded_after(code, "textual", "rich", "numpy", "durable") == ["durable"]
 
 
 def test_importing_reads_no_toml_and_makes_no_registry():
