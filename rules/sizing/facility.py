@@ -6,7 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
-from rules.sizing import cooling, power, racks
+from rules.sizing import cooling, equipment, power, racks
+from rules.sizing.lookup import fact_value
 from rules.sizing.reliability import spare_nodes
 from rules.sizing.results import FacilityDesign
 
@@ -15,17 +16,32 @@ if TYPE_CHECKING:
     from catalogs.schema import Node
     from rules.candidate import Candidate, Context
     from rules.sizing.cooling import CoolantUnits, CoolingMatch
+    from rules.sizing.equipment import Equipment, Load
     from rules.sizing.power import EquipmentDraw, Feed, NodeDraw
-    from rules.sizing.racks import Equipment, RackFill, RackLimits
+    from rules.sizing.racks import RackFill, RackLimits
     from rules.sizing.results import RackPlan
+
+
+@dataclass(frozen=True)
+class Placement:
+    """The racks by kind, the equipment that stands beside the last nodes, and that of racks of its own; kW of the fullest rack.
+
+    `loads` are in the order of `plans` after the first, which is that of the nodes; a plan of no rack has its load in `beside`.
+    """
+
+    plans: tuple[RackPlan, ...]
+    beside: tuple[Load, ...]
+    loads: tuple[tuple[Load, ...], ...]
+    fullest_kw: float
+    fullest_air_kw: float
 
 
 @dataclass(frozen=True)
 class FacilitySizing:
     """What the power stage works out: the design, and the parts that its facts are made of. `draw` None: power is not known.
 
-    `fullest_kw` and `fullest_air_kw` are of the rack with the most power and of the one with the most heat to air, network and storage
-    included.
+    `air_share` is the part of a node's heat that goes to the air at most. `fullest_kw` and `fullest_air_kw` are of the rack with the
+    most power and of the one with the most heat to air, network and storage included.
     """
 
     match: CoolingMatch
@@ -37,19 +53,12 @@ class FacilitySizing:
     fullest_kw: float = 0.0
     fullest_air_kw: float = 0.0
     spare_units: int = 0
+    air_share: float = 1.0
     liquid_kw: float = 0.0
     coolant: CoolantUnits | None = None
+    placement: Placement | None = None
     design: FacilityDesign | None = None
     unknown: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class _Placed:
-    """The racks, and the power and heat to air in kW of the fullest of them."""
-
-    plans: list[RackPlan]
-    fullest_kw: float
-    fullest_air_kw: float
 
 
 def spare_units(candidate: Candidate, catalog: Catalog) -> int:
@@ -63,7 +72,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     """Return power, racks, cooling and feeds of a candidate from its nodes and spare nodes, network and storage.
 
     A spare is planned like any other node, since it takes the place of a failed one; a year's energy counts only those that train.
-    The servers of the control plane are not counted; the notes say so.
+    Management servers are counted with the network, at an estimate; the notes say so.
     """
     answers, catalog, node = context.answers, context.catalog, candidate.node
     match = cooling.match_cooling(node, answers.names("facility.cooling"))
@@ -74,15 +83,12 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     unit_kw = magnitude(draw.maximum, "kW")
     heat_kw = cooling.node_heat_kw(node, unit_kw)
     fill = racks.fill_rack(unit_kw, *_measures(node), limits)
-    network = power.network_draw(candidate.fabric)
+    network = power.network_draw(candidate.fabric, catalog)
     storage_kw = _storage_kw(candidate)
     spares = spare_units(candidate, catalog)
     air_share = 1.0 - cooling.liquid_share(node, match.kind, catalog)[0]
-    equipment = (
-        racks.switch_equipment(candidate.fabric, network.maximum_kw, catalog),
-        racks.storage_equipment(candidate.storage, storage_kw or 0.0),
-    )
-    placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, equipment, context)
+    wanted = (equipment.network_equipment(candidate.fabric, catalog), equipment.storage_equipment(candidate.storage, catalog))
+    placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, wanted, context)
     feed = power.choose_feed(placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=node.desktop)
     unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
     liquid_kw = (candidate.units + spares) * heat_kw * cooling.liquid_share(node, match.kind, catalog)[1] if match.matches else 0.0
@@ -96,11 +102,13 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
         placed.fullest_kw,
         placed.fullest_air_kw,
         spares,
+        air_share,
         liquid_kw,
         cooling.size_coolant_units(liquid_kw, catalog),
+        placed,
         unknown=unknown,
     )
-    return replace(sizing, design=_design(candidate, context, sizing, placed.plans, network, storage_kw or 0.0))
+    return replace(sizing, design=_design(candidate, context, sizing, network, storage_kw or 0.0))
 
 
 def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits:
@@ -143,7 +151,7 @@ def _place(
     limits: RackLimits,
     wanted: tuple[Equipment | None, ...],
     context: Context,
-) -> _Placed:
+) -> Placement:
     """Return the racks of nodes, then those of network and storage equipment that does not fit beside the nodes.
 
     Equipment goes beside the nodes only while the last compute rack keeps to its limits, to the circuits that the full ones have, and
@@ -152,23 +160,24 @@ def _place(
     compute = racks.place_nodes(candidate.node, units, unit_kw, fill, limits)
     plans, full_kw = [compute], magnitude(compute.power, "kW")
     ceilings = [kw for kw in (_feed_kw(full_kw, context), cooling.comfortable_kw(kind, context.catalog)) if kw is not None]
-    beside = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))
-    beside_air = 0.0
-    rows = [(full_kw, full_kw * air_share)]
+    room = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))
+    last_kw = racks.nodes_in_last_rack(units, compute) * unit_kw
+    rows, beside, loads = [(full_kw, full_kw * air_share)], [], []
     alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(context.answers.names("facility.cooling"), context.catalog))
-    for equipment in wanted:
-        if equipment is None:
+    for each in wanted:
+        if each is None:
             continue
-        placed = racks.place_equipment(equipment, alone, beside.units, beside.power_kw)
-        plans.append(placed)
-        each_kw = magnitude(placed.power, "kW")
-        if placed.racks:
-            rows.append((each_kw, each_kw))
+        plan, packed = racks.place_equipment(each, alone, room)
+        plans.append(plan)
+        loads.append(packed if plan.racks else ())
+        if plan.racks:
+            rows.append((magnitude(plan.power, "kW"), magnitude(plan.power, "kW")))
             continue
-        beside = beside.without(equipment)
-        beside_air += equipment.power_kw
-        rows.append((beside.used_kw, beside.nodes * unit_kw * air_share + beside_air))
-    return _Placed(plans, max(row[0] for row in rows), max(row[1] for row in rows))
+        beside.append(packed[0])
+        room = room.without(packed[0])
+        beside_kw = sum(load.power_kw for load in beside)
+        rows.append((last_kw + beside_kw, last_kw * air_share + beside_kw))
+    return Placement(tuple(plans), tuple(beside), tuple(loads), max(row[0] for row in rows), max(row[1] for row in rows))
 
 
 def _feed_kw(load_kw: float, context: Context) -> float | None:
@@ -177,11 +186,10 @@ def _feed_kw(load_kw: float, context: Context) -> float | None:
     return None if feed is None else magnitude(feed.usable, "kW")
 
 
-def _design(
-    candidate: Candidate, context: Context, sizing: FacilitySizing, plans: list[RackPlan], network: EquipmentDraw, storage_kw: float
-) -> FacilityDesign:
-    draw, kind, heat_kw = sizing.draw, sizing.match.kind, sizing.unit_heat_kw
+def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, network: EquipmentDraw, storage_kw: float) -> FacilityDesign:
+    draw, kind, heat_kw, placed = sizing.draw, sizing.match.kind, sizing.unit_heat_kw, sizing.placement
     assert draw is not None
+    assert placed is not None
     units, pue = candidate.units + sizing.spare_units, context.answers.number("facility.pue") or 1.0
     other_kw = network.maximum_kw + storage_kw
     maximum_kw = units * magnitude(draw.maximum, "kW") + other_kw
@@ -197,8 +205,8 @@ def _design(
         it_power_maximum=quantity(maximum_kw, "kW"),
         total_power=quantity(maximum_kw * pue, "kW"),
         pue=pue,
-        racks=tuple(plans),
-        rack_count=sum(plan.racks for plan in plans),
+        racks=placed.plans,
+        rack_count=sum(plan.racks for plan in placed.plans),
         cooling=kind,
         heat=quantity(units * heat_kw + other_kw, "kW"),
         airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0), "CFM") if air_kw > 0 else None,
@@ -206,7 +214,7 @@ def _design(
         feed=sizing.feed.text if sizing.feed is not None else "",
         energy_per_year=energy,
         carbon_per_year=power.yearly_carbon(energy, context.answers.text("facility.region"), context.catalog),
-        notes=_notes(candidate, sizing),
+        notes=_notes(candidate, sizing, context.catalog),
         fullest_rack=quantity(sizing.fullest_kw, "kW"),
         spare_units=sizing.spare_units,
         liquid_heat=quantity(sizing.liquid_kw, "kW") if sizing.liquid_kw > 0 else None,
@@ -214,9 +222,19 @@ def _design(
     )
 
 
-def _notes(candidate: Candidate, sizing: FacilitySizing) -> tuple[str, ...]:
+def _server_note(candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
+    count = candidate.fabric.management_servers if candidate.fabric is not None else 0
+    if not count:
+        return ()
+    low, expected, high = fact_value(catalog.facts, equipment.SERVER, "power").ends("kW")
+    return (
+        f"{count} management server(s) are counted at {expected:g} kW each, an estimate ({low:g} to {high:g} kW): their product is open",
+    )
+
+
+def _notes(candidate: Candidate, sizing: FacilitySizing, catalog: Catalog) -> tuple[str, ...]:
     assert sizing.draw is not None
-    notes = [f"power of one {candidate.node.name}: {sizing.draw.basis}", "control-plane servers are not counted in power and racks"]
+    notes = [f"power of one {candidate.node.name}: {sizing.draw.basis}", *_server_note(candidate, catalog)]
     if sizing.spare_units:
         notes.append(f"{sizing.spare_units} spare node(s) are counted in power and racks, not in a year's energy")
     if sizing.unknown:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
+from rules.sizing.equipment import SERVER, networks_of
 from rules.sizing.lookup import fact_value
 from rules.sizing.regions import regional_fact
 
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from catalogs.schema import Gpu, Node, Pdu
     from rules.answers import Answers
-    from rules.sizing.results import FabricDesign, FabricNetwork
+    from rules.sizing.results import FabricDesign
 
 HOURS_PER_YEAR = 8766.0
 """Hours of a mean year of 365.25 days."""
@@ -217,15 +218,14 @@ def supply_input(node: Node, catalog: Catalog) -> tuple[float, float]:
 # ------------------------------------------------------------------------------------------------------- other equipment
 
 
-def network_draw(fabric: FabricDesign | None) -> EquipmentDraw:
-    """Return the power of all switches with their modules; a network that serves two roles is counted once."""
-    if fabric is None:
-        return EquipmentDraw()
-    networks: list[FabricNetwork] = []
-    for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band):
-        if network is not None and network not in networks:
-            networks.append(network)
-    return _sum_of((f"{each.role} network", each.power_typical, each.power_maximum) for each in networks)
+def network_draw(fabric: FabricDesign | None, catalog: Catalog) -> EquipmentDraw:
+    """Return the power of all switches with their modules, each network once, and that of the management servers."""
+    parts = [(f"{each.role} network", each.power_typical, each.power_maximum) for each in networks_of(fabric)]
+    servers = fabric.management_servers if fabric is not None else 0
+    if servers:
+        each_kw = fact_value(catalog.facts, SERVER, "power").to("kW")
+        parts.append(("management servers", quantity(servers * each_kw * _typical_share(catalog), "kW"), quantity(servers * each_kw, "kW")))
+    return _sum_of(parts)
 
 
 def _sum_of(parts: Iterable[tuple[str, Quantity | None, Quantity | None]]) -> EquipmentDraw:

@@ -1,4 +1,4 @@
-"""Racks: how many units fit in one, which limit binds first, and where network and storage equipment goes."""
+"""Racks: how many units fit in one, which limit binds first, and how many racks network and storage equipment takes."""
 
 from __future__ import annotations
 
@@ -6,17 +6,15 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import magnitude, quantity
+from catalogs.quantities import quantity
+from rules.sizing.equipment import Room, fewest_racks, pack
 from rules.sizing.results import RackPlan
 
 if TYPE_CHECKING:
-    from catalogs import Catalog
     from catalogs.quantities import Quantity
     from catalogs.schema import Node
-    from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
+    from rules.sizing.equipment import Equipment, Load
 
-UNSTATED_SWITCH_HEIGHT_U = 1.0
-"""Height of a switch that the catalog does not state; the one-ASIC switches of the catalog are 1U and 2U. Named in the notes."""
 BINDING_WORDS = {
     "power": "the rack's power",
     "cooling": "the cooling",
@@ -25,6 +23,7 @@ BINDING_WORDS = {
     "pre-integrated": "sold as a rack",
     "desk": "stands on a desk",
     "cluster": "there are no further nodes",
+    "equipment": "there is no further equipment",
 }
 """How binding limits are printed."""
 
@@ -46,16 +45,6 @@ class RackFill:
     per_rack: int
     binding: str
     by_limit: tuple[tuple[str, int], ...]
-
-
-@dataclass(frozen=True)
-class Equipment:
-    """Switches or storage to be placed: rack units and kW in total, and what has no stated height."""
-
-    name: str
-    units: float
-    power_kw: float
-    unstated: tuple[str, ...] = ()
 
 
 def fill_rack(power_kw: float, height_u: float | None, weight_kg: float | None, limits: RackLimits) -> RackFill:
@@ -118,77 +107,56 @@ def _kilograms(each_kg: float | None, count: int) -> Quantity | None:
     return None if each_kg is None else quantity(each_kg * count, "kg")
 
 
-def switch_equipment(fabric: FabricDesign | None, power_kw: float, catalog: Catalog) -> Equipment | None:
-    """Return the boxes of all networks, each network once, with `power_kw` in total; None where there is no switch."""
-    if fabric is None:
-        return None
-    boxes: dict[str, int] = {}
-    seen: list[FabricNetwork] = []
-    for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band):
-        if network is None or network in seen:
-            continue
-        seen.append(network)
-        for switch, count in network.switches.items():
-            boxes[switch] = boxes.get(switch, 0) + count
-    if not boxes:
-        return None
-    units, unstated = 0.0, []
-    for switch, count in sorted(boxes.items()):
-        record = catalog.switches.get(switch)
-        per_box = record.switches_per_box if record is not None else 1
-        height = record.height.to("U") if record is not None and record.height is not None else None
-        if height is None:
-            unstated.append(record.name if record is not None else switch)
-        units += math.ceil(count / per_box) * (height if height is not None else UNSTATED_SWITCH_HEIGHT_U)
-    return Equipment("network", units, power_kw, tuple(unstated))
-
-
-def storage_equipment(storage: StorageDesign | None, power_kw: float) -> Equipment | None:
-    """Return the shared storage systems as equipment to place; None where there are none or their height is not stated."""
-    if storage is None or storage.height is None or not storage.systems:
-        return None
-    return Equipment("storage", magnitude(storage.height, "U"), power_kw)
-
-
-@dataclass(frozen=True)
-class Beside:
-    """The last, perhaps partly filled, compute rack: its `nodes`, the kW that it draws, and the rack units and kW that it has left."""
-
-    nodes: int
-    used_kw: float
-    units: float
-    power_kw: float
-
-    def without(self, equipment: Equipment) -> Beside:
-        """Return the rack once `equipment` stands in it."""
-        kw = equipment.power_kw
-        return Beside(self.nodes, self.used_kw + kw, self.units - equipment.units, self.power_kw - kw)
-
-
 def free_in_last_rack(
     node: Node, units: int, compute: RackPlan, unit_kw: float, limits: RackLimits, ceiling_kw: float | None = None
-) -> Beside:
-    """Return the last compute rack of `units` nodes of `unit_kw` each, with what height, power and cooling leave free.
+) -> Room:
+    """Return what the last, perhaps partly filled, compute rack of `units` nodes of `unit_kw` each leaves free.
 
     `ceiling_kw` is a further limit, such as what the circuits of a rack carry. Pre-integrated racks and desktop machines leave nothing.
     """
     if node.is_rack or compute.racks < 1:
-        return Beside(0, 0.0, 0.0, 0.0)
-    last = units - (compute.racks - 1) * compute.nodes_per_rack
+        return Room(0.0, 0.0, 0.0)
+    last = nodes_in_last_rack(units, compute)
     height = node.height.to("U") if node.height is not None else float(limits.units)
-    ceiling = min((limit for limit in (limits.power_kw, limits.cooling_kw, ceiling_kw) if limit is not None), default=math.inf)
-    return Beside(last, last * unit_kw, limits.units - last * height, ceiling - last * unit_kw)
+    ceilings = [limit for limit in (limits.power_kw, limits.cooling_kw, ceiling_kw) if limit is not None]
+    weight = node.weight.to("kg") if node.weight is not None else 0.0
+    return Room(
+        limits.units - last * height,
+        min(ceilings, default=math.inf) - last * unit_kw,
+        limits.load_kg - last * weight if limits.load_kg is not None else math.inf,
+    )
 
 
-def place_equipment(equipment: Equipment, limits: RackLimits, spare_units: float, spare_kw: float) -> RackPlan:
-    """Return the racks of network or storage equipment; none where all of it fits in what the last compute rack leaves free."""
-    if equipment.units <= spare_units and equipment.power_kw <= spare_kw:
-        power = quantity(equipment.power_kw, "kW")
-        return RackPlan(equipment.name, 0, 0, power, math.ceil(equipment.units), 0, None, "in the compute racks")
+def nodes_in_last_rack(units: int, compute: RackPlan) -> int:
+    """Return how many of `units` nodes stand in the last compute rack."""
+    return units - (compute.racks - 1) * compute.nodes_per_rack if compute.racks else 0
+
+
+def room_of(limits: RackLimits) -> Room:
+    """Return what an empty rack takes."""
     ceilings = [limit for limit in (limits.power_kw, limits.cooling_kw) if limit is not None]
-    by_units = math.ceil(equipment.units / limits.units)
-    by_power = math.ceil(equipment.power_kw / min(ceilings) - 1e-9) if ceilings else 1
-    racks = max(1, by_units, by_power)
-    binding = "power" if by_power > by_units else "units"
-    used = math.ceil(equipment.units / racks)
-    return RackPlan(equipment.name, racks, 0, quantity(equipment.power_kw / racks, "kW"), used, limits.units, None, binding)
+    return Room(float(limits.units), min(ceilings, default=math.inf), limits.load_kg if limits.load_kg is not None else math.inf)
+
+
+def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room) -> tuple[RackPlan, tuple[Load, ...]]:
+    """Return the racks of network or storage equipment and their loads; no rack where all of it fits in what `beside` leaves free.
+
+    The plan's power, units and weight are those of the fullest rack.
+    """
+    load = equipment.load
+    if beside.units > 0 and beside.takes(load):
+        power = quantity(load.power_kw, "kW")
+        weight = _kilograms(load.weight_kg, 1)
+        return RackPlan(equipment.name, 0, 0, power, math.ceil(load.units), 0, weight, "in the compute racks"), (load,)
+    room = room_of(limits)
+    _, binding = fewest_racks(load, room)
+    if binding == "power" and limits.cooling_kw is not None and (limits.power_kw is None or limits.cooling_kw < limits.power_kw):
+        binding = "cooling"
+    loads = pack(equipment, room)
+    highest = max(each.power_kw for each in loads)
+    heaviest = max((each.weight_kg for each in loads if each.weight_kg is not None), default=None)
+    used = math.ceil(max(each.units for each in loads))
+    return (
+        RackPlan(equipment.name, len(loads), 0, quantity(highest, "kW"), used, limits.units, _kilograms(heaviest, 1), binding),
+        loads,
+    )

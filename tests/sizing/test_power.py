@@ -194,7 +194,7 @@ def test_networks_are_counted_once_and_unknown_ones_are_named():
     compute = network("compute", quantity(1.2, "kW"), quantity(2.0, "kW"))
     shared = network("storage", quantity(0.5, "kW"), quantity(0.8, "kW"))
     silent = network("out_of_band", None, None)
-    found = power.network_draw(FabricDesign(compute, shared, shared, silent))
+    found = power.network_draw(FabricDesign(compute, shared, shared, silent), load_catalog())
     assert found.maximum_kw == pytest.approx(2.8)
     assert found.typical_kw == pytest.approx(1.7)
     assert found.unknown == ("out_of_band network",)

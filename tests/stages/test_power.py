@@ -181,7 +181,7 @@ def test_sixty_kilowatt_of_switches_do_not_go_into_one_rack(catalog):
     made, _ = judged(catalog, "nvidia-dgx-b200", 64, fabric=FabricDesign(switched("nvidia-qm9700", 32, 32 * 1.72), None, None, None))
     network = made.facility.racks[1]
     assert network.racks == 2
-    assert network.binding == "power"
+    assert network.binding == "cooling"
 
 
 def test_gb200_is_refused_by_an_air_cooled_hall_and_by_a_small_rack(catalog):

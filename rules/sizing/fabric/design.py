@@ -138,7 +138,6 @@ def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, contex
         "storage and in-band traffic share this network: two links per node, to two leaves",
         f"{storage.links} links for {storage.boxes} storage box(es), two for a file server, {front.servers} management server(s)",
         *((storage.note,) if storage.note else ()),
-        "the power of the management servers is not published: it is in no sum",
         *((adapters.assumed,) if adapters.assumed else ()),
         *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),
     )

@@ -1,0 +1,259 @@
+"""What stands in the racks beside the GPU servers: switches, managers of the fabric, management servers and storage, box by box.
+
+Every box is counted once: a network that serves two roles, or a switch that two networks share, is one.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import magnitude
+from rules.sizing.fabric.design import MANAGERS_PER_FABRIC
+from rules.sizing.lookup import fact_value
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from catalogs import Catalog
+    from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
+
+UNSTATED_SWITCH_HEIGHT_U = 1.0
+"""Height of a switch that the catalog does not state; the one-ASIC switches of the catalog are 1U and 2U. Named in the notes."""
+MANAGER, SERVER = "ufm-appliance", "management-server"
+"""Facts of the catalog on boxes that are no products of it."""
+MOST_TRIES = 8
+"""Numbers of racks that are tried for an even spread before boxes are placed one after the other."""
+
+
+@dataclass(frozen=True)
+class Boxes:
+    """`count` alike boxes. `role` says what they do ("compute leaf"); each holds `holds` switches, numbered from `first`.
+
+    Power and weight are None where they are not known; `stated` is false where the height is not.
+    """
+
+    device: str
+    name: str
+    kind: str
+    role: str
+    count: int
+    height_u: float
+    power_kw: float | None = None
+    weight_kg: float | None = None
+    holds: int = 1
+    first: int = 1
+    stated: bool = True
+
+    def part(self, start: int, count: int) -> Boxes:
+        """Return `count` of the boxes from the one with index `start`."""
+        return replace(self, count=count, first=self.first + start * self.holds)
+
+
+@dataclass(frozen=True)
+class Load:
+    """The boxes of one rack, or of several together, with their rack units, kW and kg."""
+
+    boxes: tuple[Boxes, ...] = ()
+
+    @property
+    def units(self) -> float:
+        """Return the rack units that the boxes take."""
+        return sum(each.count * each.height_u for each in self.boxes)
+
+    @property
+    def power_kw(self) -> float:
+        """Return their power in kW, without what is not known."""
+        return sum(each.count * (each.power_kw or 0.0) for each in self.boxes)
+
+    @property
+    def weight_kg(self) -> float | None:
+        """Return their weight in kg, None where that of any is not stated."""
+        known = [each.count * each.weight_kg for each in self.boxes if each.weight_kg is not None]
+        return sum(known) if len(known) == len(self.boxes) and known else None
+
+
+@dataclass(frozen=True)
+class Equipment:
+    """Boxes that stand together: the network with its managers and the management servers, or the storage."""
+
+    name: str
+    boxes: tuple[Boxes, ...]
+
+    @property
+    def load(self) -> Load:
+        """Return all of it as one load."""
+        return Load(self.boxes)
+
+    @property
+    def unstated(self) -> tuple[str, ...]:
+        """Return the names of boxes whose height is not stated."""
+        return tuple(dict.fromkeys(each.name for each in self.boxes if not each.stated))
+
+
+@dataclass(frozen=True)
+class Room:
+    """What a rack, or the rest of one, takes: rack units, and kW and kg where they are limited."""
+
+    units: float
+    power_kw: float = math.inf
+    weight_kg: float = math.inf
+
+    def without(self, load: Load) -> Room:
+        """Return what is left once `load` stands in it."""
+        return Room(self.units - load.units, self.power_kw - load.power_kw, self.weight_kg - (load.weight_kg or 0.0))
+
+    def takes(self, load: Load) -> bool:
+        """Return whether the load fits; a weight that is not stated does not count."""
+        return (
+            load.units <= self.units + 1e-9
+            and load.power_kw <= self.power_kw + 1e-9
+            and (load.weight_kg is None or load.weight_kg <= self.weight_kg + 1e-9)
+        )
+
+
+def networks_of(fabric: FabricDesign | None) -> tuple[FabricNetwork, ...]:
+    """Return the networks of a fabric, one that serves two roles once."""
+    found: list[FabricNetwork] = []
+    for network in (fabric.compute, fabric.storage, fabric.in_band, fabric.out_of_band) if fabric is not None else ():
+        if network is not None and network not in found:
+            found.append(network)
+    return tuple(found)
+
+
+def network_equipment(fabric: FabricDesign | None, catalog: Catalog) -> Equipment | None:
+    """Return switches, fabric managers and management servers; None where there is no switch."""
+    boxes = [each for network in networks_of(fabric) for each in _switches(network, catalog)]
+    if fabric is None or not boxes:
+        return None
+    if fabric.management_servers:
+        boxes.append(_of_fact(SERVER, "management server", "management", fabric.management_servers, catalog, kind="server"))
+    return Equipment("network", tuple(boxes))
+
+
+def _switches(network: FabricNetwork, catalog: Catalog) -> Iterator[Boxes]:
+    """Return the boxes of a network by tier; its power, transceivers included, is shared among them evenly."""
+    managers = MANAGERS_PER_FABRIC if network.manager_links else 0
+    managing = [_of_fact(MANAGER, "UFM appliance", f"{network.role} manager", managers, catalog, kind="manager")] if managers else []
+    device = next(iter(network.switches), "")
+    record = catalog.switches.get(device)
+    per_box = record.switches_per_box if record is not None else 1
+    height = record.height.to("U") if record is not None and record.height is not None else None
+    tiers = [(f"{network.role} {tier}", count) for tier in ("leaf", "spine", "core") if (count := getattr(network, tier))]
+    total = sum(math.ceil(count / per_box) for _, count in tiers)
+    highest = network.power_maximum if network.power_maximum is not None else network.power_typical
+    apart_kw = sum(each.count * (each.power_kw or 0.0) for each in managing)
+    each_kw = (magnitude(highest, "kW") - apart_kw) / total if highest is not None and total else None
+    for role, count in tiers:
+        yield Boxes(
+            device,
+            record.name if record is not None else device,
+            "switch",
+            role,
+            math.ceil(count / per_box),
+            height if height is not None else UNSTATED_SWITCH_HEIGHT_U,
+            each_kw,
+            record.weight.to("kg") if record is not None and record.weight is not None else None,
+            holds=per_box,
+            stated=height is not None,
+        )
+    yield from managing
+
+
+def _of_fact(fact: str, name: str, role: str, count: int, catalog: Catalog, *, kind: str) -> Boxes:
+    power, height = (fact_value(catalog.facts, fact, key) for key in ("power", "height"))
+    return Boxes(fact, name, kind, role, count, height.to("U"), power.to("kW"))
+
+
+def storage_equipment(storage: StorageDesign | None, catalog: Catalog) -> Equipment | None:
+    """Return the shared storage systems, box by box; None where there are none or the height of one is not stated."""
+    if storage is None or storage.height is None or not storage.systems:
+        return None
+    count = sum(storage.systems.values())
+    shared_u = magnitude(storage.height, "U") / count
+    shared_kw = magnitude(storage.power, "kW") / count if storage.power is not None else None
+    return Equipment("storage", tuple(_system(id_, units, shared_u, shared_kw, catalog) for id_, units in storage.systems.items()))
+
+
+def _system(id_: str, units: int, shared_u: float, shared_kw: float | None, catalog: Catalog) -> Boxes:
+    record = catalog.storage.get(id_)
+    height = record.height.to("U") if record is not None and record.height is not None else shared_u
+    power = record.power.to("kW") if record is not None and record.power is not None else shared_kw
+    weight = record.weight.to("kg") if record is not None and record.weight is not None else None
+    return Boxes(id_, record.name if record is not None else id_, "storage", "storage", units, height, power, weight)
+
+
+# ---------------------------------------------------------------------------------------------------------------- packing
+
+
+def fewest_racks(load: Load, room: Room) -> tuple[int, str]:
+    """Return the least number of racks that height, power and weight allow for a load, and which of them asks for the most.
+
+    A load that fills less than one rack is bound by none of them: "equipment".
+    """
+    asked = {
+        "units": load.units / room.units if room.units > 0 else math.inf,
+        "power": load.power_kw / room.power_kw if room.power_kw > 0 else math.inf,
+        "weight": (load.weight_kg or 0.0) / room.weight_kg if room.weight_kg > 0 else math.inf,
+    }
+    binding = max(asked, key=lambda name: asked[name])
+    most = asked[binding]
+    return max(1, math.ceil(most - 1e-9)) if math.isfinite(most) else 1, binding if most > 1.0 + 1e-9 else "equipment"
+
+
+def pack(equipment: Equipment, room: Room) -> tuple[Load, ...]:
+    """Return the racks of the equipment, each kind of box spread evenly over as few racks as take it.
+
+    An even spread keeps a network alive when a rack is lost. Where no even spread fits in MOST_TRIES numbers of racks, boxes are placed
+    one after the other; one that is too large for any rack gets a rack of its own.
+    """
+    least, _ = fewest_racks(equipment.load, room)
+    for racks in range(least, least + MOST_TRIES):
+        loads = _even(equipment.boxes, racks)
+        if all(room.takes(load) for load in loads):
+            return loads
+    return _in_turn(equipment.boxes, room)
+
+
+def _even(boxes: Sequence[Boxes], racks: int) -> tuple[Load, ...]:
+    """Deal every kind of box over `racks`; the remainder of one kind is where the next one begins."""
+    rows: list[list[Boxes]] = [[] for _ in range(racks)]
+    turn = 0
+    for each in boxes:
+        extra = {(turn + step) % racks for step in range(each.count % racks)}
+        shares = [each.count // racks + (rack in extra) for rack in range(racks)]
+        starts = [0]
+        for share in shares:
+            starts.append(starts[-1] + share)
+        for rack, (start, end) in enumerate(pairwise(starts)):
+            if end > start:
+                rows[rack].append(each.part(start, end - start))
+        turn = (turn + each.count) % racks
+    return tuple(Load(tuple(row)) for row in rows if row)
+
+
+def _in_turn(boxes: Sequence[Boxes], room: Room) -> tuple[Load, ...]:
+    loads: list[Load] = [Load()]
+    for each in boxes:
+        for index in range(each.count):
+            one = each.part(index, 1)
+            fuller = Load((*loads[-1].boxes, one))
+            if loads[-1].boxes and not room.takes(fuller):
+                loads.append(Load((one,)))
+            else:
+                loads[-1] = fuller
+    return tuple(Load(_joined(load.boxes)) for load in loads if load.boxes)
+
+
+def _joined(boxes: Sequence[Boxes]) -> tuple[Boxes, ...]:
+    """Return boxes with neighbours of one kind and role as one entry."""
+    joined: list[Boxes] = []
+    for each in boxes:
+        last = joined[-1] if joined else None
+        if last is not None and (last.device, last.role) == (each.device, each.role):
+            joined[-1] = replace(last, count=last.count + each.count)
+        else:
+            joined.append(each)
+    return tuple(joined)
