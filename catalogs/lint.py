@@ -317,6 +317,14 @@ def adapters_fit_their_slots(catalog: _Readable) -> Iterator[Problem]:
             yield Problem(f"nics/{nic.id}", "speed", message, "check bits and bytes: 200 Gb/s is 25 GB/s")
 
 
+def maps_name_every_gpu(catalog: _Readable) -> Iterator[Problem]:
+    """The PCIe map of a node names each of its GPUs once, from 0 on."""
+    for _, node in catalog.records("nodes"):
+        if node.pcie is not None and sorted(node.pcie.gpus(), key=int) != [str(each) for each in range(node.gpu_count // node.trays)]:
+            message = f"names the GPUs {', '.join(node.pcie.gpus()) or 'none'} of {node.gpu_count // node.trays}"
+            yield Problem(f"nodes/{node.id}", "pcie.port", message, "name every GPU of the node once: gpu:0, gpu:1, …")
+
+
 def unverified_marks_agree(catalog: _Readable) -> Iterator[Problem]:
     """A field that its record lists as unverified is marked at its value too."""
     for name, record in catalog.records(*PRODUCT_SHELVES):
@@ -376,6 +384,7 @@ CHECKS: dict[str, Callable[[_Readable], Iterator[Problem]]] = {
         node_power_fits_gpus,
         speeds_are_standard,
         adapters_fit_their_slots,
+        maps_name_every_gpu,
         unverified_marks_agree,
         facts_are_quantities,
         throughput_is_one_way,

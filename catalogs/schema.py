@@ -15,6 +15,7 @@ from pydantic import Field, field_validator
 
 from catalogs.knowledge import Collective, Fact, ModelPreset, Price, Source, Threshold
 from catalogs.measured import MeasuredModel, Measurement, ValidatedRegime
+from catalogs.pcie import PcieMap
 from catalogs.values import (
     LONGEST_NAME,
     Airflow,
@@ -49,7 +50,7 @@ __all__ = [
     "Airflow", "Bandwidth", "Bytes", "Cable", "Collective", "Conflict", "Cooling", "Count", "CountOrNone", "Cpu", "Current",
     "Duration", "Fact", "Gpu", "GpuMemory", "GpuPower", "HostLink", "HostMemory", "Kind", "Length", "LinkSpeed", "Mass",
     "MeasuredModel", "Measurement", "ModelPreset", "Money", "Name", "Nic", "Node", "NodeNics", "NodePower", "Part", "PassivePower",
-    "Pdu", "Pieces", "Power", "PowerSupplies", "Price", "Product", "Rack", "RackUnits", "Record", "ScaleUp", "Share",
+    "PcieMap", "Pdu", "Pieces", "Power", "PowerSupplies", "Price", "Product", "Rack", "RackUnits", "Record", "ScaleUp", "Share",
     "SoftwareSupport", "Source", "Sourced", "Status", "Storage", "Switch", "Temperature", "Text", "Threshold", "Throughput", "Time",
     "ValidatedRegime", "Voltage",
 ]  # fmt: skip
@@ -206,6 +207,7 @@ class Node(Product):
     memory: HostMemory = HostMemory()
     nics: NodeNics = NodeNics()
     pcie_generation: Count | None = None
+    pcie: PcieMap | None = None
     local_storage: Bytes | None = None
     local_storage_text: Text | None = None
     height: RackUnits | None = None
