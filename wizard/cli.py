@@ -25,6 +25,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
     "diff": ("wizard.commands.diff", "two designs side by side: key figures, answers, reasons"),
+    "fix": ("wizard.commands.fix", "apply the remedies of conflicts and show what changes"),
     "explain": ("wizard.commands.explain", "say how something in a design was concluded"),
     "export": ("wizard.commands.export", "write a design as a file for another tool"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),

@@ -1,0 +1,94 @@
+"""`cluster-wizard fix DESIGN.toml [FINDING]`: apply remedies, design again, and show findings and figures before and after."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING
+
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+    from catalogs import Catalog
+    from rules.remedies import Mended
+    from wizard.files import Loaded
+
+WIDTH = 100
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("design", metavar="DESIGN.toml", help="a design, or a file of answers")
+    parser.add_argument("finding", nargs="?", metavar="FINDING", help="the rule whose finding shall go; without it, every conflict")
+    parser.add_argument("-o", "--output", metavar="OUT.toml", help="write the design with the changed answers")
+    parser.add_argument("--key", default="", metavar="KEY", help="only remedies that change this answer")
+    parser.add_argument("--warnings", action="store_true", help="without FINDING: the warnings too")
+    parser.add_argument("--trade", action="store_true", help="keep a remedy even where it brings a conflict that is as bad")
+    add_catalog_option(parser)
+    add_json_option(parser)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Apply remedies; returns 1 where conflicts are left, 2 where the design has no such finding."""
+    from rules.answers import field_of
+    from rules.remedies import NoSuchFindingError, mend
+    from wizard.files import load
+
+    if options.key:
+        field_of(options.key)
+    if options.output is not None and not options.output.strip():
+        narrate("cluster-wizard: -o: expected the name of a file")
+        return WRONG
+    loaded = load(options.design)
+    catalog = open_catalog(options.catalog)
+    try:
+        mended = mend(loaded.answers, catalog, options.finding, warnings=options.warnings, trade=options.trade, key=options.key)
+    except NoSuchFindingError as error:
+        narrate(f"cluster-wizard: {options.design}: {error}")
+        return WRONG
+    if options.json:
+        print_json({"file": options.design, "fits": mended.after.fits, **mended.document()})
+    else:
+        _print(mended)
+    if options.output is not None:
+        _write(options.output, mended, loaded, catalog)
+    _narrate(mended, options.output)
+    return GOOD if mended.after.fits else NO
+
+
+def _print(mended: Mended) -> None:
+    from rules.comparison.text import comparison_lines
+
+    for each in mended.applied:
+        print(f"fixed {each.finding}: {each.key} = {each.before or 'not answered'} → {each.after}")
+        _wrapped(each.text)
+    for left in mended.left:
+        print(f"left {left.finding}: {left.why or 'not tried'}")
+        _wrapped(left.because)
+        for choice in left.choices:
+            _wrapped(f"yours to choose: {choice.key}: {choice.text}")
+    if mended.applied:
+        print()
+        print("\n".join(comparison_lines(mended.comparison, width=WIDTH)))
+
+
+def _wrapped(text: str) -> None:
+    print(textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False))
+
+
+def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> None:
+    from wizard.files import design_text, write_atomically
+    from wizard.versions import meta_of
+
+    name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
+    write_atomically(output, design_text(mended.after, meta_of(name, catalog, loaded.meta)))
+
+
+def _narrate(mended: Mended, output: str | None) -> None:
+    conflicts = len(mended.after.conflicts)
+    narrate(f"{len(mended.applied)} remedies applied, {conflicts} conflict{'' if conflicts == 1 else 's'} left")
+    if output is not None:
+        narrate(f"wrote {output}")
+    elif mended.applied:
+        narrate("nothing was written; -o OUT.toml keeps the changed answers")
