@@ -109,6 +109,8 @@ FIELDS: tuple[AnswerField, ...] = (
     _choice("data.kind", ("text", "image", "video", "tabular")),
     # the largest published file system, Orion at Oak Ridge, holds 0.7 EB
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e6),
+    _choice("data.access", ("sequential", "random", "small_files"), "sequential", "data for training at scale is packed into large files"),
+    _count("data.users", "40", 1, 100_000, units=("users", "user", "people")),
     # datacenter
     AnswerField("facility.region", "name", "Germany"),
     _count("facility.racks", "40", 1, 1_000_000),
@@ -149,6 +151,7 @@ FIELDS: tuple[AnswerField, ...] = (
         reason="a non-blocking training fabric is the safe start",
     ),
     _choice("preferences.storage", ("any", "parallel_file_system", "object_store", "both"), "any", "the need decides"),
+    _choice("preferences.checkpoints", ("any", "synchronous", "asynchronous"), "any", "the need decides"),
     _choice(
         "preferences.unverified_products",
         ("exclude", "allow"),
@@ -163,6 +166,10 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("own_server.scale_up_domain", "8", 1, 1024),
     _count("own_server.nics", "2", 0, 64),
     _quantity("own_server.nic_speed", "100 Gb/s", "Gb/s", 1, 3200),
+    _count("own_server.nic_generation", "5", 3, 6),
+    _count("own_server.nic_lanes", "16", 1, 32),
+    _choice("own_server.nic_path", ("PIX", "PXB", "PHB", "NODE", "SYS")),
+    _choice("own_server.nic_networks", ("separate", "shared")),
     _count("own_server.cpu_cores", "64", 1, 4096),
     _quantity("own_server.memory", "512 GB", "GB", 1, 1e6),
     _quantity("own_server.power", "3 kW", "kW", 0.05, 500),

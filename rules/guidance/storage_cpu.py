@@ -5,9 +5,8 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule
 from rules.guidance.host import HOST_RULES
-
-CLIENTS_IN_DOUBT = 32
-"""Nodes from which an NFS client's request slots bound the rate (arXiv:2605.09370, a 63-node cluster)."""
+from rules.guidance.storage_systems import SYSTEM_RULES
+from rules.sizing.storage import CLIENTS_IN_DOUBT
 
 _STORAGE = Stage.STORAGE_CPU
 
@@ -107,8 +106,7 @@ STORAGE_RULES: tuple[Rule, ...] = (
         thresholds=("sto-nfs-slots",),
         because=(
             "{nodes} nodes mount the home directories: an NFS client's {limit_sto_nfs_slots_slots} request slots left 16 to 22 % of the "
-            "rated "
-            "rate in a published cluster."
+            "rated rate in a published cluster. Of a server with a 100 Gb/s port that is {home_rate_gb_per_s} for all of them together."
         ),
         ask=Ask(
             to="storage vendor",
@@ -226,80 +224,6 @@ STORAGE_RULES: tuple[Rule, ...] = (
         decides=("storage.dataset_reads", "{dataset_read}"),
     ),
     Rule(
-        id="storage_cpu.shared_both",
-        stage=_STORAGE,
-        kind=Kind.DECISION,
-        strength=Strength.STRONG,
-        when=(F.shared_kind == "both",),
-        guidance=("G3s.2",),
-        because="Shared data: {shared_words}, {shared_because}. {system_units} × {system}, set by the {system_binding}.",
-        decides=("storage.shared", "{shared_words}"),
-    ),
-    Rule(
-        id="storage_cpu.shared_file_server",
-        stage=_STORAGE,
-        kind=Kind.DECISION,
-        strength=Strength.ADVICE,
-        when=(F.shared_kind == "nfs_server",),
-        guidance=("G3s.2",),
-        thresholds=("sto-nfs-slots",),
-        because=(
-            "Shared data: {shared_words}, {shared_because}: {read_reference_gb_per_s} read and {write_needed_gb_per_s} written by {nodes} "
-            "nodes. Many clients reach a sixth of its rate only; with more GPUs a parallel file system takes its place."
-        ),
-        decides=("storage.shared", "{shared_words}"),
-    ),
-    Rule(
-        id="storage_cpu.shared_object_store",
-        stage=_STORAGE,
-        kind=Kind.WARNING,
-        strength=Strength.ADVICE,
-        when=(F.shared_kind == "object_store",),
-        guidance=("G3s.2",),
-        thresholds=("sto-local-first",),
-        because=(
-            "Shared data: {shared_words}, {shared_because}. Streaming from it keeps more cores busy and hides less; stage to local NVMe "
-            "first."
-        ),
-        fix=(
-            Fix("preferences.storage", "put a parallel file system in front of it", "both"),
-            Fix("preferences.storage", "let the need decide", "any"),
-        ),
-    ),
-    Rule(
-        id="storage_cpu.shared_parallel",
-        stage=_STORAGE,
-        kind=Kind.DECISION,
-        strength=Strength.STRONG,
-        when=(F.shared_kind == "parallel_file_system", F.system_found == True),  # noqa: E712
-        guidance=("G3s.2", "G4.5"),
-        because=(
-            "Shared data: {shared_words}, {shared_because}. {system_units} × {system} read {read_offered_gb_per_s} where "
-            "{read_needed_gb_per_s} are needed and {read_reference_gb_per_s} are NVIDIA's reference; the {system_binding} sets the number."
-        ),
-        decides=("storage.shared", "{system_units} × {system}"),
-    ),
-    Rule(
-        id="storage_cpu.small_files",
-        stage=_STORAGE,
-        kind=Kind.QUESTION,
-        strength=Strength.STRONG,
-        when=(F.multi_node == True,),  # noqa: E712
-        guidance=("G3s.2",),
-        thresholds=("sto-small-files",),
-        because=(
-            "{users} users keep Python environments of many small files: blocks of {limit_sto_small_files_small_block_low_kib} to "
-            "{limit_sto_small_files_small_block_high_kib} KiB suit them, the {limit_sto_small_files_large_block_high_mib} MiB of a file "
-            "system "
-            "for large reads waste nearly all."
-        ),
-        ask=Ask(
-            to="storage vendor",
-            ask="How long do importing {framework} and installing an environment take on all {nodes} nodes at once?",
-            good_answer="an import within seconds; {home_tb} usable for homes, apart from the training data",
-        ),
-    ),
-    Rule(
         id="storage_cpu.three_uses",
         stage=_STORAGE,
         kind=Kind.DECISION,
@@ -345,4 +269,4 @@ STORAGE_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*HOST_RULES, *STORAGE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*HOST_RULES, *SYSTEM_RULES, *STORAGE_RULES), key=lambda rule: rule.id))

@@ -120,12 +120,14 @@ def plan_checkpoints(
     usual_write: float = 0.0,
     offered_write: float | None = None,
     run_s: float | None = None,
+    mode: str = "any",
 ) -> CheckpointPlan:
     """Return how checkpoints of `size_bytes` are taken on `gpus` GPUs whose job fails every `mtbf_s` seconds.
 
     Synchronous writing is simpler and is chosen where the rate it needs is no more than `usual_write` (bytes per second, what storage of
     this cluster offers anyway); otherwise the background. `offered_write` is the rate of storage that was chosen, where known.
-    A run of `run_s` seconds, where its length is known, saves at its end at the latest.
+    A run of `run_s` seconds, where its length is known, saves at its end at the latest. `mode` is "synchronous" or "asynchronous" where
+    one of them was asked for.
     """
     share = threshold_number(catalog.thresholds, "sto-ckpt-bw", "stall_share_high_percent") / 100.0
     most = threshold_number(catalog.thresholds, "sto-global-ckpt-cap") * 1e12
@@ -133,7 +135,7 @@ def plan_checkpoints(
     interval = min(2.0 * share * mtbf_s, LONGEST_INTERVAL_S)
     longest = min(LONGEST_INTERVAL_S, run_s) if run_s else LONGEST_INTERVAL_S
     asynchronous = min(size_bytes / (DRAIN_SHARE * interval), most)
-    if synchronous <= usual_write:
+    if mode == "synchronous" or (mode == "any" and synchronous <= usual_write):
         pause = size_bytes / (offered_write or max(synchronous, usual_write))
         interval = max(min(young_interval(pause, mtbf_s), longest), pause)
         return CheckpointPlan("synchronous", size_bytes, interval, pause, pause, synchronous, synchronous, asynchronous)

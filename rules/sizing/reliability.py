@@ -165,6 +165,7 @@ def goodput_of(
     usual_write: float = 0.0,
     offered_write: float | None = None,
     run_s: float | None = None,
+    mode: str = "any",
 ) -> Goodput:
     """Return the share of time that makes progress on `gpus` GPUs, with checkpoints of `checkpoint_bytes`.
 
@@ -174,7 +175,7 @@ def goodput_of(
     quick, usual, slow = restart_seconds(catalog)
     size = TYPICAL_STATE_BYTES_PER_GPU * gpus if checkpoint_bytes is None else max(checkpoint_bytes, 1.0)
     mtbf_low, mtbf, mtbf_high = (SECONDS_PER_DAY / (gpus * each) for each in (rate.many, rate.expected, rate.few))
-    plan = plan_checkpoints(size, gpus, mtbf, catalog, usual_write=usual_write, offered_write=offered_write, run_s=run_s)
+    plan = plan_checkpoints(size, gpus, mtbf, catalog, usual_write=usual_write, offered_write=offered_write, run_s=run_s, mode=mode)
     background = plan.lost - plan.interval / 2.0
     low, expected, high = (
         daly_goodput(plan.interval, plan.pause, restart + background, between)

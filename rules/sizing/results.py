@@ -9,7 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import quantity
 from catalogs.schema import Kind
+from rules.sizing.storage_results import HostDesign as HostDesign
+from rules.sizing.storage_results import StorageDesign as StorageDesign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -175,8 +178,11 @@ class Plan:
 class MemoryEstimate:
     """Peak memory of the fullest GPU. `terms` are the expected parts; `verdict`: fits, at_risk, does_not_fit, unknown.
 
-    `low`, `expected` and `high` are of everything on the device. `allocated` is the part that a framework's allocator reports as
-    its peak, without the runtime's context, communicator buffers and fragmentation: the figure to compare with a measured peak.
+    `low`, `expected` and `high` are of everything on the device, with every term at its end at once: they decide the verdict.
+    `allocated` is the part that a framework's allocator reports as its peak, without the runtime's context and communicator
+    buffers, and without fragmentation unless `reserved` memory is meant: the figure to compare with a measured peak, in the range in
+    which nine of ten lie. `stages_gib` has (low, expected, high) in GiB of every term on each pipeline stage, `fullest` the place of the
+    fullest in it.
     """
 
     low: Quantity
@@ -184,11 +190,18 @@ class MemoryEstimate:
     high: Quantity
     capacity: Quantity
     terms: Mapping[str, Quantity]
-    stages: tuple[Mapping[str, Quantity], ...]
+    stages_gib: tuple[Mapping[str, tuple[float, float, float]], ...]
     largest_term: str
     verdict: str
     notes: tuple[str, ...] = ()
     allocated: Range | None = None
+    fullest: int = 0
+    reserved: bool = False
+
+    @property
+    def stages(self) -> tuple[Mapping[str, Quantity], ...]:
+        """Return the expected terms of each pipeline stage."""
+        return tuple({name: quantity(ends[1], "GiB") for name, ends in stage.items()} for stage in self.stages_gib)
 
 
 @dataclass(frozen=True)
@@ -268,43 +281,6 @@ class FabricDesign:
     nodes_per_rack: int = 4
     management_servers: int = 0
     storage_gbps: float = 0.0
-
-
-@dataclass(frozen=True)
-class StorageDesign:
-    """Storage by use: dataset reads, checkpoint bursts, home directories, and the systems chosen for them.
-
-    `systems` maps product id to units. `checkpoint_interval` and `checkpoint_pause` follow from the failure rate.
-    """
-
-    read_needed: Quantity
-    write_needed: Quantity
-    capacity_needed: Quantity
-    home_capacity: Quantity
-    checkpoint: Quantity
-    checkpoint_write_time: Quantity
-    checkpoint_interval: Quantity
-    local_staging: Quantity
-    systems: Mapping[str, int]
-    read_offered: Quantity | None
-    write_offered: Quantity | None
-    capacity_offered: Quantity | None
-    power: Quantity | None
-    height: Quantity | None
-    notes: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True)
-class HostDesign:
-    """CPU cores and RAM per node against what the workload needs; None where the node does not state it."""
-
-    cores_needed: int
-    cores_offered: int | None
-    memory_needed: Quantity
-    memory_offered: Quantity | None
-    workers_per_gpu: int
-    local_storage: Quantity | None
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

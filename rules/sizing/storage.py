@@ -6,7 +6,6 @@ different systems. Rates are of the whole cluster in bytes per second unless a n
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
@@ -15,11 +14,9 @@ from catalogs.quantities import magnitude
 from rules.sizing.lookup import fact_value, threshold_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from catalogs import Catalog
     from catalogs.loading import Shelf
-    from catalogs.schema import Node, Storage
+    from catalogs.schema import Node
     from rules.sizing.checkpoint import CheckpointPlan
     from rules.sizing.results import Workload
 
@@ -46,13 +43,24 @@ FILE_SERVER_GPUS = 32
 """Largest cluster that one file server is considered for, assumed: four servers of eight GPUs, a rack."""
 OBJECT_STORE_FROM_BYTES = 1e15
 """Data from this size on is kept in an object store too, assumed: a flash file system for all of it costs more than the GPUs wait for."""
+SECONDS_TO_FILL = 86_400.0
+"""The object store must fill the file system's working set within a day, assumed: the next set is staged while the last one trains."""
+CLIENTS_IN_DOUBT = 32
+"""Nodes from which an NFS client's request slots bound the rate (arXiv:2605.09370, a 63-node cluster)."""
+SEQUENTIAL_READ_BYTES = 1024.0**2
+"""Bytes of one read where data lies packed in large files: 1 MiB, the block that file systems for AI are rated with."""
+ONE_BY_ONE = ("random", "small_files")
+"""Ways of reading in which every record takes a request of its own."""
 
 _LEVELS = {"image": "superpod-h100-better", "video": "superpod-h100-best"}
 
 
 @dataclass(frozen=True)
 class StorageNeeds:
-    """What a candidate needs of storage. `reference_read` and `reference_write` are what NVIDIA's reference gives so many GPUs."""
+    """What a candidate needs of storage. `reference_read` and `reference_write` are what NVIDIA's reference gives so many GPUs.
+
+    `operations` are read requests per second of the training's data, `record` the bytes of one record (a sequence, image or sample).
+    """
 
     dataset_read: float
     restore_read: float
@@ -65,22 +73,8 @@ class StorageNeeds:
     home: float
     users: int
     staging_per_node: float
-
-
-@dataclass(frozen=True)
-class StorageSystem:
-    """A system of the catalog at the size that is bought; None is unknown."""
-
-    product: str
-    name: str
-    units: int
-    read: float | None
-    write: float | None
-    capacity: float | None
-    power_w: float | None
-    height_u: float | None
-    binding: str
-    network: str = ""
+    operations: float = 0.0
+    record: float = 0.0
 
 
 def bytes_per_unit(workload: Workload) -> float | None:
@@ -132,9 +126,20 @@ def on_file_server(needs: StorageNeeds) -> StorageNeeds:
 
 
 def storage_needs(
-    workload: Workload, catalog: Catalog, *, nodes: int, gpus: int, units_per_second: float, checkpoints: CheckpointPlan, restore_s: float
+    workload: Workload,
+    catalog: Catalog,
+    *,
+    nodes: int,
+    gpus: int,
+    units_per_second: float,
+    checkpoints: CheckpointPlan,
+    restore_s: float,
+    access: str = "sequential",
+    users: int | None = None,
 ) -> StorageNeeds:
     """Return what the workload needs of storage at `units_per_second` (tokens, images or samples of the whole cluster).
+
+    `access` says how the data is read: sequential (packed in large files), random, or small_files; `users` are assumed where None.
 
     The dataset and the restore of a checkpoint are not read at the same time: the larger of the two is the need. Each node keeps the
     latest checkpoints' share and its part of the dataset on local NVMe.
@@ -147,7 +152,9 @@ def storage_needs(
     dataset = dataset_bytes(workload)
     reserve = threshold_number(catalog.thresholds, "sto-lustre-80")
     keep_local = threshold_number(catalog.thresholds, "sto-keep-two")
-    users = min(MOST_USERS, FEWEST_USERS + gpus // 8)
+    if users is None:
+        users = min(MOST_USERS, FEWEST_USERS + gpus // 8)
+    record = (each or 0.0) * (workload.sequence_length if workload.unit == "token" else 1)
     return StorageNeeds(
         dataset_read=stream,
         restore_read=restore,
@@ -160,7 +167,37 @@ def storage_needs(
         home=users * USER_BYTES,
         users=users,
         staging_per_node=(keep_local * checkpoints.size_bytes + (dataset or 0.0)) / nodes,
+        operations=read_operations(stream, record, access),
+        record=record,
     )
+
+
+def read_operations(stream: float, record: float, access: str) -> float:
+    """Return the read requests per second of a stream of `stream` bytes per second, whose records have `record` bytes.
+
+    Packed data is read in blocks of 1 MiB; read one by one, each record takes a request, a large one as many as it has blocks.
+    """
+    if access not in ONE_BY_ONE or record <= 0.0:
+        return stream / SEQUENTIAL_READ_BYTES
+    return stream / min(record, SEQUENTIAL_READ_BYTES)
+
+
+def object_store_needs(needs: StorageNeeds, kind: str) -> StorageNeeds:
+    """Return what an object store must offer: all of it where it stands alone; where it fills a file system, one working set in a day.
+
+    The working set and its writes are the file system's; the object store keeps the whole dataset and the checkpoints.
+    """
+    if kind == "object_store":
+        return needs
+    fill = min(needs.capacity, OBJECT_STORE_FROM_BYTES) / SECONDS_TO_FILL
+    return replace(needs, read=fill, write=fill, reference_read=0.0, reference_write=0.0, operations=0.0)
+
+
+def nfs_share(nodes: int, catalog: Catalog) -> tuple[float, float] | None:
+    """Return the (lowest, highest) share of an NFS server's rate that `nodes` clients were seen to reach; None below that many."""
+    if nodes < CLIENTS_IN_DOUBT:
+        return None
+    return threshold_number(catalog.thresholds, "sto-nfs-slots", "low"), threshold_number(catalog.thresholds, "sto-nfs-slots", "high")
 
 
 @lru_cache(maxsize=8)
@@ -180,87 +217,3 @@ def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds) 
     if (needs.dataset or 0.0) >= OBJECT_STORE_FROM_BYTES:
         return "both", "an object store keeps the whole dataset, a parallel file system what is being trained on"
     return "parallel_file_system", "many nodes read and save at the same time, more than one file server gives"
-
-
-@dataclass(frozen=True)
-class _Rated:
-    """A catalog record of a shared system as plain numbers; None is unknown."""
-
-    record: Storage
-    read: float | None
-    write: float | None
-    capacity: float | None
-    least: int
-    power: float | None
-    height: float | None
-
-    @property
-    def complete(self) -> bool:
-        """Return whether everything that a choice rests on is known and was read at its source."""
-        parts = (self.record.read, self.record.write, self.record.capacity)
-        return self.record.verified and all(part is not None and part.verified for part in parts)
-
-
-@lru_cache(maxsize=8)
-def _rated(shelf: Shelf[Storage]) -> tuple[_Rated, ...]:
-    rows = []
-    for each in shelf:
-        read, write = (None if rate is None else rate.to("GB/s") * GB for rate in (each.read, each.write))
-        capacity = None if each.capacity is None else each.capacity.to("GB") * GB
-        least = 1 if each.minimum_units is None else int(each.minimum_units.to(""))
-        power = None if each.power is None else each.power.to("W")
-        rows.append(_Rated(each, read, write, capacity, least, power, None if each.height is None else each.height.to("U")))
-    return tuple(rows)
-
-
-def choose_system(
-    needs: StorageNeeds, kind: str, catalog: Catalog, vendors: Collection[str] = (), working_set: float | None = None
-) -> StorageSystem | None:
-    """Return the system of `kind` that meets the needs with the least power, or None where the catalog has none.
-
-    Only systems whose read and write rate and capacity are known are chosen unasked; where `vendors` names a maker of storage, its
-    systems come first even with unknown values, which stay unknown. `working_set` replaces the capacity needed.
-    """
-    wanted = {vendor.lower() for vendor in vendors}
-    rows = [row for row in _rated(catalog.storage) if row.record.system == kind]
-    named = [row for row in rows if row.record.vendor.lower() in wanted and row.read is not None]
-    sized = [_sized(row, needs, working_set) for row in named or [row for row in rows if row.complete]]
-    return min(sized, key=lambda each: (each.power_w is None, each.power_w or 0.0, each.units, each.product), default=None)
-
-
-def _sized(row: _Rated, needs: StorageNeeds, working_set: float | None) -> StorageSystem:
-    """Return as many units of a system as the most demanding need takes."""
-    wanted = {
-        "read rate": (max(needs.read, needs.reference_read), row.read),
-        "write rate": (max(needs.write, needs.reference_write), row.write),
-        "capacity": (needs.capacity if working_set is None else working_set, row.capacity),
-    }
-    counts = {name: math.ceil(need / offered) for name, (need, offered) in wanted.items() if offered}
-    binding, units = max(counts.items(), key=lambda item: item[1])
-    if units < row.least:
-        binding, units = "smallest system sold", row.least
-    network = str(row.record.network.value) if row.record.network else ""
-
-    def times(value: float | None) -> float | None:
-        return None if value is None else value * units
-
-    return StorageSystem(
-        product=row.record.id,
-        name=row.record.name,
-        units=units,
-        read=times(row.read),
-        write=times(row.write),
-        capacity=times(row.capacity),
-        power_w=times(row.power),
-        height_u=times(row.height),
-        binding=binding,
-        network=network,
-    )
-
-
-def through_links(system: StorageSystem | None, carried: float) -> StorageSystem | None:
-    """Return the system with the rates that its links to the network carry (bytes per second); as it is where that is not known, 0."""
-    if system is None or carried <= 0:
-        return system
-    read, write = (None if rate is None else min(rate, carried) for rate in (system.read, system.write))
-    return replace(system, read=read, write=write)

@@ -16,6 +16,7 @@ _CHECKPOINT = computed(
     "write_offered_gb_per_s",
     "threshold.sto-ckpt-bw",
     "threshold.sto-global-ckpt-cap",
+    "preferences.checkpoints",
 )
 _RESTORE = computed("sizing.storage.restore_seconds", "work.checkpoint", "reliability:restart", "workload.kind")
 _READ = computed(
@@ -33,7 +34,7 @@ _KIND = computed(
     "sizing.storage.shared_storage", "preferences.storage", "nodes", "gpus", "read_needed_gb_per_s", "write_needed_gb_per_s", "dataset_tb"
 )
 _SYSTEM = computed(
-    "sizing.storage.choose_system",
+    "sizing.storage_systems.choose_system",
     "shared_kind",
     "read_needed_gb_per_s",
     "read_reference_gb_per_s",
@@ -43,6 +44,17 @@ _SYSTEM = computed(
     "storage.name",
     "storage.read",
     "storage.write",
+    "storage.capacity",
+)
+_OBJECTS = computed(
+    "sizing.storage_systems.choose_system",
+    "shared_kind",
+    "dataset_tb",
+    "capacity_needed_tb",
+    "object_fill_gb_per_s",
+    "preferences.vendors",
+    "storage.name",
+    "storage.read",
     "storage.capacity",
 )
 _NODE_NETWORK = taken("fabric:front_gbps", "node.nics.storage", "node.nics.storage_speed", "node.nics.compute_speed")
@@ -78,6 +90,14 @@ ORIGINS: dict[str, Origin] = {
         "sizing.checkpoint.plan_checkpoints", "work.checkpoint", "reliability:mtbf_h", "threshold.sto-ckpt-bw"
     ),
     "checkpoint_gb": taken("work.checkpoint"),
+    **for_each("access access_given", taken("data.access")),
+    "operations": computed("sizing.storage.read_operations", "dataset_read_gb_per_s", "work.sample_bytes", "access"),
+    "record": computed(_NEEDS, "work.sample_bytes", "training.sequence_length"),
+    **for_each("operations_known operations_offered system_unit system_protection raw_tb protection_percent", _SYSTEM),
+    **for_each("object_found object_store object_units object_binding object_read_gb_per_s", _OBJECTS),
+    "object_fill_gb_per_s": computed("sizing.storage.object_store_needs", "capacity_needed_tb", "shared_kind"),
+    **for_each("home_share_low_percent home_rate_gb_per_s", computed("sizing.storage.nfs_share", "nodes", "threshold.sto-nfs-slots")),
+    "mode_asked": taken("preferences.checkpoints"),
     **for_each("checkpoint_mode checkpoint_interval checkpoint_pause checkpoint_write stall_percent", _CHECKPOINT),
     "capacity_needed_tb": computed(
         _NEEDS, "dataset_tb", "checkpoint_gb", "threshold.sto-lustre-80", note="the dataset and ten checkpoints, with reserve"
@@ -86,7 +106,7 @@ ORIGINS: dict[str, Origin] = {
     "storage_asked": taken("preferences.storage"),
     **for_each("system_found system system_units system_binding", _SYSTEM),
     "home_tb": computed(_NEEDS, "users"),
-    "users": computed(_NEEDS, "gpus"),
+    "users": computed(_NEEDS, "gpus", "data.users"),
     "staging_tb": computed(_NEEDS, "checkpoint_gb", "dataset_tb", "nodes", "threshold.sto-keep-two"),
     "staged_tb": arithmetic("min(staging_tb, local_most_tb)"),
     "local_most_tb": computed("sizing.storage.largest_local", "local_known", "local_tb"),
@@ -132,8 +152,18 @@ SECTIONS: dict[str, str | Origin] = {
     "storage.read_offered": "read_offered_gb_per_s",
     "storage.write_offered": "write_offered_gb_per_s",
     "storage.capacity_offered": "capacity_offered_tb",
-    "storage.power": computed("sizing.storage.choose_system", "system_units", "storage.power"),
-    "storage.height": computed("sizing.storage.choose_system", "system_units", "storage.height"),
+    "storage.power": computed("sizing.storage_systems.choose_system", "system_units", "storage.power"),
+    "storage.height": computed("sizing.storage_systems.choose_system", "system_units", "storage.height"),
     "storage.systems": "system",
+    "storage.tier": _SYSTEM,
+    "storage.dataset.kind": "data_kind",
+    "storage.dataset.access": "access",
+    "storage.dataset.read": "dataset_read",
+    "storage.dataset.requests_per_second": "operations",
+    "storage.dataset.size": "dataset_tb",
+    "storage.checkpoints": _CHECKPOINT,
+    "storage.home.users": "users",
+    "storage.home.capacity": "home_tb",
+    "storage.home.nfs_share_of_rated": "home_share_low_percent",
     "storage.notes": "shared_because",
 }

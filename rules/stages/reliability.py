@@ -97,6 +97,7 @@ def _goodput(candidate: Candidate, context: Context) -> Goodput:
         usual_write=usual,
         offered_write=offered,
         run_s=run_seconds(candidate, context.workload),
+        mode=context.answers.text("preferences.checkpoints"),
     )
 
 

@@ -11,7 +11,6 @@ from rules.answers import Answers
 from rules.sizing.checkpoint import plan_checkpoints
 from rules.sizing.storage import (
     bytes_per_unit,
-    choose_system,
     file_server_suffices,
     largest_local,
     on_file_server,
@@ -20,6 +19,7 @@ from rules.sizing.storage import (
     shared_storage,
     storage_needs,
 )
+from rules.sizing.storage_systems import choose_system
 from rules.sizing.workload import describe_workload
 
 GB, TB = 1e9, 1e12

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 
 from catalogs import load_catalog
@@ -77,12 +79,58 @@ def test_own_server_speaks_for_itself(catalog):
 def test_sections_read_back(catalog):
     candidate, context, _ = assess(catalog, 64, LLAMA)
     sections = storage_cpu.describe(candidate, context)
-    assert set(sections) == {"host", "storage"}
+    assert set(sections) == {"host", "storage", "storage.dataset", "storage.checkpoints", "storage.home"}
     for name, value in sections["storage"].items():
         if isinstance(value, str):
             parse_quantity(value)
         else:
-            assert name in ("systems", "notes")
+            assert name in ("systems", "tier", "notes")
+
+
+def test_the_three_uses_stand_apart(catalog):
+    """405B in bf16 with AdamW: 14 bytes per parameter saved (BigScience tr11); 32 NFS clients reach 16 to 22 % of a server's rate."""
+    candidate, context, _ = assess(catalog, 64, LLAMA)
+    sections = storage_cpu.describe(candidate, context)
+    assert sections["storage.checkpoints"]["bytes_per_trained_parameter"] == pytest.approx(14.0, abs=0.1)
+    assert sections["storage.home"]["nfs_share_of_rated"] == [0.16, 0.22]
+    assert sections["storage.dataset"]["kind"] == "text"
+    local, shared = sections["storage"]["tier"]
+    assert local["name"] == "local NVMe of the nodes"
+    assert shared["grows_by"] == "1 node"
+
+
+def test_users_who_were_counted_set_the_home_directories(catalog):
+    candidate, context, _ = assess(catalog, 8, {"model.preset": "llama-3.1-8b", "data.users": 300})
+    assert storage_cpu.describe(candidate, context)["storage.home"]["users"] == 300
+    assert candidate.storage.home_capacity.to("TB").magnitude == pytest.approx(300 * 0.2)
+
+
+def test_petabytes_are_kept_in_an_object_store_and_trained_on_from_a_file_system(catalog):
+    """5 PB with a quarter of reserve need 55 servers of 115.2 TB usable at least (Ceph 6+2 on ten drives of 15.36 TB)."""
+    answers = {"model.preset": "llama-3.1-70b", "data.size": "5 PB", "scale.nodes": 64}
+    candidate, context, fact = assess(catalog, 64, answers)
+    assert fact["shared_kind"] == "both"
+    assert fact["object_store"].startswith("Ceph on PowerEdge R6615")
+    assert fact["object_units"] >= math.ceil(5000 * 1.25 / 115.2)
+    assert fact["object_binding"] == "capacity"
+    assert fact["object_read_gb_per_s"] > fact["object_fill_gb_per_s"]
+    assert len(storage_cpu.bill(candidate, context)) == 3
+
+
+def test_checkpoints_can_be_asked_for_in_one_way(catalog):
+    for mode in ("synchronous", "asynchronous"):
+        candidate, _, fact = assess(catalog, 16, {"model.preset": "llama-3.1-70b", "preferences.checkpoints": mode})
+        assert fact["checkpoint_mode"] == mode
+        assert candidate.storage.mode == mode
+
+
+def test_files_of_one_image_each_are_counted_by_the_second(catalog):
+    """ImageNet's JPEG files have 110 KB on average: as many requests as images."""
+    answers = {"workload.kind": "vision", "model.preset": "resnet50"}
+    packed, files = (assess(catalog, 16, {**answers, "data.access": access})[2] for access in ("sequential", "small_files"))
+    assert files["dataset_read_gb_per_s"] == pytest.approx(packed["dataset_read_gb_per_s"])
+    assert files["operations"] == pytest.approx(files["dataset_read_gb_per_s"] * 1e9 / 114_660, rel=0.05)
+    assert files["operations"] > 5 * packed["operations"]
 
 
 def test_homes_are_billed_apart_from_the_shared_system(catalog):
@@ -100,7 +148,7 @@ def test_a_single_node_buys_no_storage(catalog):
     assert storage_cpu.bill(candidate, context) == []
 
 
-@pytest.mark.parametrize(("asked", "items"), [("object_store", ["object-store"]), ("both", ["weka-nitro-155", "object-store"])])
+@pytest.mark.parametrize(("asked", "items"), [("object_store", ["ceph-rgw-r760"]), ("both", ["weka-nitro-155", "ceph-rgw-r760"])])
 def test_the_kind_that_was_asked_for_is_billed(catalog, asked, items):
     candidate, context, _ = assess(catalog, 16, {"model.preset": "llama-3.1-70b", "preferences.storage": asked})
     assert [line.item for line in storage_cpu.bill(candidate, context)] == [*items, "home-file-server"]

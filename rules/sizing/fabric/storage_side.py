@@ -6,14 +6,14 @@ The systems are those that the stage storage_cpu chooses; its choice rests on th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.reliability import spare_nodes
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
-    from rules.sizing.storage import StorageSystem
+    from rules.sizing.storage_systems import StorageSystem
 
 LINKS_PER_SERVER = 2
 """Every box of storage is tied to two leaves, like every node, so that a leaf can fail."""
@@ -58,7 +58,8 @@ def storage_side(candidate: Candidate, context: Context, node_gbps: float) -> St
     kind, needs, system = sized.kind, sized.needs, sized.system
     spares = spare_nodes(candidate.gpu, candidate.gpus, candidate.nodes, context.catalog)
     if system is not None:
-        return _of_system(system, node_gbps, spares)
+        side = _of_system(system, node_gbps, spares)
+        return side if sized.object_store in (None, system) else _with_object_store(side, sized.object_store)
     if kind in ("local", "nfs_server"):
         return StorageSide(0, 0, node_gbps, "", 1, 0.0, spares)
     links = _links_for(max(needs.read, needs.reference_read), node_gbps, 1)
@@ -78,6 +79,13 @@ def _of_system(system: StorageSystem, node_gbps: float, spares: int) -> StorageS
     if speed < float(stated.group(2)):
         note = f"{system.name} has ports of {stated.group(2)} Gb/s, which run at the network's {speed:g} Gb/s: ask for its plugs"
     return StorageSide(system.units, system.units * int(stated.group(1)), speed, connector, 1, height, spares, note)
+
+
+def _with_object_store(side: StorageSide, store: StorageSystem) -> StorageSide:
+    """Return the side of a file system with the boxes and links of the object store that fills it."""
+    links = _links_for(store.read or 0.0, side.link_gbps, store.units)
+    height = side.height_u + (store.height_u or 0.0)
+    return replace(side, boxes=side.boxes + store.units, links=side.links + links, height_u=height)
 
 
 def _links_for(bytes_per_s: float, gbps: float, units: int) -> int:

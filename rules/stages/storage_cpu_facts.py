@@ -1,0 +1,147 @@
+"""The facts of stage storage and CPU, by topic: what is needed, checkpoints, the systems and the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.sizing.checkpoint import in_words, rate_in_words
+from rules.sizing.storage import GB, NFS_SERVER_BYTES_PER_S, TB, nfs_share, object_store_needs
+
+if TYPE_CHECKING:
+    from rules.candidate import Candidate, Context
+    from rules.findings import Scalar
+    from rules.sizing.host import HostNeeds
+    from rules.sizing.results import HostDesign
+    from rules.stages.storage_cpu import Assessed
+
+KINDS = {
+    "local": "local NVMe only",
+    "nfs_server": "a file server over NFS",
+    "parallel_file_system": "a parallel file system",
+    "object_store": "an object store",
+    "both": "a parallel file system and an object store",
+}
+NO_PRODUCT = "no product of the catalog"
+PERCENT = 100.0
+
+
+def size_in_words(size: float) -> str:
+    """Return a number of bytes as people say it: "112 KB", "1.4 MB"; unknown where it is 0."""
+    if size <= 0:
+        return "unknown"
+    for most, scale, unit in ((1e6, 1e3, "KB"), (1e9, 1e6, "MB")):
+        if size < most:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size / 1e9:.3g} GB"
+
+
+def need_facts(sized: Assessed, candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    """State what the three uses need."""
+    needs = sized.needs
+    return {
+        "access": sized.access,
+        "access_given": context.answers.given("data.access"),
+        "dataset_known": needs.dataset is not None,
+        "dataset_tb": (needs.dataset or 0.0) / TB,
+        "dataset_read_gb_per_s": needs.dataset_read / GB,
+        "dataset_read": rate_in_words(needs.dataset_read),
+        "restore_read_gb_per_s": needs.restore_read / GB,
+        "restore_read": rate_in_words(needs.restore_read),
+        "read_needed_gb_per_s": needs.read / GB,
+        "read_reference_gb_per_s": needs.reference_read / GB,
+        "read_per_node_gb_per_s": needs.read / GB / candidate.nodes,
+        "node_storage_known": sized.node_storage is not None,
+        "node_storage_gb_per_s": (sized.node_storage or 0.0) / GB,
+        "write_needed_gb_per_s": needs.write / GB,
+        "capacity_needed_tb": needs.capacity / TB,
+        "home_tb": needs.home / TB,
+        "users": needs.users,
+        "staging_tb": needs.staging_per_node / TB,
+        "operations": needs.operations,
+        "record": size_in_words(needs.record),
+        **_home_facts(candidate, context),
+    }
+
+
+def _home_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
+    share = nfs_share(candidate.nodes, context.catalog)
+    return {
+        "home_share_low_percent": PERCENT * share[0] if share else PERCENT,
+        "home_rate_gb_per_s": NFS_SERVER_BYTES_PER_S / GB * (share[0] if share else 1.0),
+    }
+
+
+def checkpoint_facts(sized: Assessed, context: Context) -> dict[str, Scalar]:
+    """State how checkpoints are taken."""
+    plan = sized.goodput.checkpoints
+    return {
+        "checkpoint_gb": plan.size_bytes / GB,
+        "checkpoint_mode": plan.mode,
+        "checkpoint_interval": in_words(plan.interval),
+        "checkpoint_pause": in_words(plan.pause),
+        "checkpoint_write": in_words(plan.write),
+        "stall_percent": PERCENT * plan.stall_share,
+        "mode_asked": context.answers.text("preferences.checkpoints") != "any",
+        "write_synchronous_gb_per_s": plan.needed_synchronous / GB,
+    }
+
+
+def system_facts(sized: Assessed, context: Context) -> dict[str, Scalar]:
+    """State which systems serve the needs, and why so many units of them."""
+    system = sized.system
+    return {
+        "shared_kind": sized.kind,
+        "shared_words": KINDS[sized.kind],
+        "shared_because": sized.because,
+        "storage_asked": context.answers.text("preferences.storage") != "any",
+        "system_found": system is not None,
+        "system": system.name if system else NO_PRODUCT,
+        "system_units": system.units if system else 0,
+        "system_binding": system.binding if system else "none",
+        "read_known": system is not None and system.read is not None,
+        "read_offered_gb_per_s": (system.read or 0.0) / GB if system else 0.0,
+        "write_known": system is not None and system.write is not None,
+        "write_offered_gb_per_s": (system.write or 0.0) / GB if system else 0.0,
+        "capacity_offered_tb": (system.capacity or 0.0) / TB if system else 0.0,
+        "operations_known": system is not None and system.operations is not None,
+        "operations_offered": (system.operations or 0.0) if system else 0.0,
+        "system_unit": system.unit if system else "unit",
+        "system_protection": (system.protection if system else "") or "protection not stated",
+        "raw_tb": (system.raw or 0.0) / TB if system else 0.0,
+        "protection_percent": PERCENT * (1.0 - system.capacity / system.raw) if system and system.raw and system.capacity else 0.0,
+        **_object_facts(sized),
+    }
+
+
+def _object_facts(sized: Assessed) -> dict[str, Scalar]:
+    store = sized.object_store
+    return {
+        "object_found": store is not None,
+        "object_store": store.name if store else NO_PRODUCT,
+        "object_units": store.units if store else 0,
+        "object_binding": store.binding if store else "none",
+        "object_read_gb_per_s": (store.read or 0.0) / GB if store else 0.0,
+        "object_fill_gb_per_s": object_store_needs(sized.needs, sized.kind).read / GB if store else 0.0,
+    }
+
+
+def host_facts(needs: HostNeeds, design: HostDesign) -> dict[str, Scalar]:
+    """State what a node's host needs and offers."""
+    memory, local = design.memory_offered, design.local_storage
+    return {
+        "gpus_per_node": needs.gpus,
+        "workers_per_gpu": needs.workers_per_gpu,
+        "worker_processes": needs.workers_per_gpu * needs.gpus,
+        "cores_needed": needs.cores,
+        "cores_known": design.cores_offered is not None,
+        "cores_offered": design.cores_offered or 0,
+        "decode_cores": needs.decode_cores,
+        "memory_needed_gb": needs.memory / GB,
+        "memory_known": memory is not None,
+        "memory_offered_gb": 0.0 if memory is None else float(memory.magnitude),
+        "gpu_memory_gb": needs.gpu_memory / GB,
+        "offload_gb": needs.offload / GB,
+        "naive_load_gb": needs.naive_load / GB,
+        "local_known": local is not None,
+        "local_tb": 0.0 if local is None else float(local.magnitude),
+    }
