@@ -171,7 +171,7 @@ class StepModel:
         layer = block.layer(plan.recompute)
         mean = layer * self.layers / plan.pipeline
         bubble = (plan.pipeline - 1) / plan.virtual_stages * (mean + block.head / plan.pipeline)
-        data, optimizer = self._data_parallel(plan, layer * stage, count), self._optimizer(plan)
+        data, optimizer = self._data_parallel(plan, layer * stage, count), self.optimizer_seconds(plan)
         parts = (
             repeats * block.products,
             repeats * block.attention,
@@ -186,8 +186,7 @@ class StepModel:
             data,
             optimizer,
         )
-        doublings = math.log2(plan.gpus / STRAGGLER_FROM) if plan.gpus > STRAGGLER_FROM else 0.0
-        return StepTime(*parts, STRAGGLER_PER_DOUBLING * doublings * sum(parts))
+        return StepTime(*parts, straggling(plan.gpus) * sum(parts))
 
     def bound(self, plan: Plan) -> float:
         """Return a lower bound of the step's seconds: micro-batches and bubble, without transfers, exchanges and optimizer."""
@@ -212,13 +211,16 @@ class StepModel:
         short = max(0, fewer - 1) if self.layers % pipeline == 0 else fewer
         return (float(more), False) if more * layer >= short * layer + block.head else (float(short), True)
 
+    def transfer_seconds(self, plan: Plan, tokens: float) -> float:
+        """Return the seconds of sending a micro-batch of `tokens` tokens from one stage to the next."""
+        size = BYTES_16 * tokens * self.shape.hidden_size / (plan.tensor if plan.sequence_parallel else 1)
+        return point_to_point_seconds(self.hardware, plan.gpus <= self.hardware.domain, size)
+
     def _transfers(self, plan: Plan, block: _Block, count: float) -> float:
         """Return the exposed seconds of sending activations between stages: all of the fill and drain, a share of the steady state."""
         if plan.pipeline == 1:
             return 0.0
-        size = BYTES_16 * block.tokens * self.shape.hidden_size / (plan.tensor if plan.sequence_parallel else 1)
-        local = plan.gpus <= self.hardware.domain
-        once = point_to_point_seconds(self.hardware, local, size)
+        once = self.transfer_seconds(plan, block.tokens)
         return 2 * once * ((plan.pipeline - 1) + self.exposure.pipeline * count * plan.virtual_stages)
 
     def exchanges(self, plan: Plan) -> tuple[Exchange, ...]:
@@ -239,25 +241,27 @@ class StepModel:
 
     def _data_parallel(self, plan: Plan, pass_seconds: float, count: float) -> float:
         """Return the exposed seconds of gradient and parameter exchange. `pass_seconds` is one micro-batch on the stage."""
-        exchanges = self.exchanges(plan)
-        if not exchanges:
-            return 0.0
+        once, each, left = self.exchange_seconds(plan)
         hidden = self.exposure.hidden * pass_seconds
         if plan.zero_stage == 3:
-            each = sum(self._gathered(plan, exchange) for exchange in exchanges) / self.exposure.in_training
-            return count * max(self.exposure.sharded * each, each - hidden) + sum(self._replicated(plan, each) for each in exchanges)
-        if plan.zero_stage == 0:
-            whole = sum(all_reduce_seconds(self.hardware, each.who, each.gradients) for each in exchanges)
-        else:
-            whole = sum(
-                gather_seconds(self.hardware, each.who, each.gradients) + gather_seconds(self.hardware, each.who, each.parameters)
-                for each in exchanges
-            )
-        whole /= self.exposure.in_training
-        if plan.zero_stage == 2:
-            scattered = sum(gather_seconds(self.hardware, each.who, each.gradients) for each in exchanges) / self.exposure.in_training
-            whole += (count - 1) * max(self.exposure.data * scattered, scattered - hidden)
+            return count * max(self.exposure.sharded * each, each - hidden) + left
+        whole = once + ((count - 1) * max(self.exposure.data * each, each - hidden) if plan.zero_stage == 2 else 0.0)
         return max(self.exposure.data * whole, whole - hidden) if self.exposure.data < 1 else whole
+
+    def exchange_seconds(self, plan: Plan) -> tuple[float, float, float]:
+        """Return the seconds of what data parallelism exchanges in training: once a step, in every micro-batch, and what no pass hides.
+
+        Below stage 2 gradients are reduced once; stage 2 scatters them in every micro-batch, stage 3 gathers weights too.
+        """
+        exchanges, beside = self.exchanges(plan), self.exposure.in_training
+        if plan.zero_stage == 3:
+            gathered = sum(self._gathered(plan, each) for each in exchanges) / beside
+            return 0.0, gathered, sum(self._replicated(plan, each) for each in exchanges)
+        if plan.zero_stage == 0:
+            return sum(all_reduce_seconds(self.hardware, each.who, each.gradients) for each in exchanges) / beside, 0.0, 0.0
+        scattered = sum(gather_seconds(self.hardware, each.who, each.gradients) for each in exchanges)
+        gathered = sum(gather_seconds(self.hardware, each.who, each.parameters) for each in exchanges)
+        return (scattered + gathered) / beside, scattered / beside if plan.zero_stage == 2 else 0.0, 0.0
 
     def _gathered(self, plan: Plan, exchange: Exchange) -> float:
         """Return the seconds per micro-batch to gather weights twice and scatter gradients once, layer by layer."""
@@ -283,13 +287,19 @@ class StepModel:
             return None
         return group(exchange.who.ranks // plan.shard_group, plan.tensor * plan.shard_group, placed_domain(plan, self.hardware.domain))
 
-    def _optimizer(self, plan: Plan) -> float:
+    def optimizer_seconds(self, plan: Plan) -> float:
+        """Return the seconds in which a rank updates its share of the parameters."""
         dense, routed = self.rank_parameters(plan)
         spread = plan.data * plan.context if plan.zero_stage else 1
         expert_spread = max(1, spread * plan.tensor // (plan.expert * plan.expert_tensor)) if plan.zero_stage else 1
         mine = (dense / spread + routed / expert_spread) * self.trained_share
         seconds = self.arithmetic.streamed(OPTIMIZER_BYTES * mine)
         return seconds + (OFFLOADED_BYTES * mine / self.hardware.pcie_bytes_per_s if plan.offload != "none" else 0.0)
+
+
+def straggling(gpus: int) -> float:
+    """Return the share of a step that a job of `gpus` GPUs waits for its slowest ranks."""
+    return STRAGGLER_PER_DOUBLING * math.log2(gpus / STRAGGLER_FROM) if gpus > STRAGGLER_FROM else 0.0
 
 
 def is_transformer(shape: ModelShape) -> bool:
