@@ -35,7 +35,7 @@ class Measurement(Record):
     gpu: str
     gpus: Positive
     precision: str
-    workload: str | None = Field(default=None, pattern=r"^(vision|recsys)$")
+    workload: str | None = Field(default=None, pattern=r"^(vision|recsys|lora|qlora)$")
     seq_len: Positive | None = None
     tp: Positive | None = None
     pp: Positive | None = None

@@ -22,8 +22,9 @@ from rules.sizing.memory_overheads import (
     context_bytes,
     term_ends,
 )
+from rules.sizing.memory_ranges import Ends, likely, outer, term_ranges
 from rules.sizing.memory_schedule import in_flight
-from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions
+from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions, gib_range
 from rules.sizing.memory_states import (
     StageParameters,
     bytes_per_parameter,
@@ -32,7 +33,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.results import MemoryEstimate, ModelShape, Plan, Range, Workload
+from rules.sizing.results import MemoryEstimate, ModelShape, Plan, Workload
 from rules.sizing.training_bytes import element_bytes, state_bytes
 
 if TYPE_CHECKING:
@@ -114,7 +115,8 @@ class MemoryModel:
 
             def bytes_of(layer: LayerBytes) -> float:
                 routed = (layer.routed + layer.gathered * experts_tensor) / tensor
-                return tokens * (layer.whole / whole_by + layer.split / tensor + layer.key_value / key_value_by + routed)
+                split = layer.whole / whole_by + layer.split / tensor + layer.key_value / key_value_by
+                return tokens * (layer.never_split + split + routed)
 
             plain, mixed = (bytes_of(layer) for layer in self._layer_bytes("none"))
             if plan.recompute == "none":
@@ -259,16 +261,22 @@ class MemoryModel:
 
     def allocated_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the allocator's peak from the expected terms of one stage."""
-        key = (plan.zero_stage, plan.pipeline > 1)
-        ends = self._ends.get(key)
-        if ends is None:
-            ends = self._ends[key] = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
         low = high = expected = 0.0
-        for value, (down, up) in zip(terms, ends, strict=True):
+        for value, (down, up) in zip(terms, self.ends(plan), strict=True):
             low += value * down
             expected += value
             high += value * up
         return low, expected, high
+
+    def ends(self, plan: Plan) -> tuple[tuple[float, float], ...]:
+        """Return the (low, high) factors of each allocator's term, in the order of `TERMS`."""
+        key = (plan.zero_stage, plan.pipeline > 1)
+        ends = self._ends.get(key)
+        if ends is None:
+            weights, gradients, *others = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
+            gradients = (1.0, gradients[1]) if self.options.gradients_known else gradients
+            ends = self._ends[key] = (weights, gradients, *others)
+        return ends
 
     def total_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the whole device: the allocator's peak, fragmentation, communicators, context."""
@@ -287,48 +295,56 @@ class MemoryModel:
 def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: MemoryModel | None = None) -> MemoryEstimate:
     """Return the peak memory of the fullest GPU under `plan` against `capacity` (a quantity of bytes per device).
 
-    Verdict: fits where even the high end is within the capacity, does_not_fit where even the low end exceeds it, else at_risk.
+    The verdict is that of the outer range (`verdict_of`).
     `model` saves rebuilding the kernel where several plans of one workload are estimated.
     """
     kernel = model or MemoryModel(workload)
     stages = kernel.allocated_terms(plan)
     fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
-    ranges = [kernel.allocated_range(stage, plan) for stage in stages]
-    allocated = tuple(max(ends) for ends in zip(*ranges, strict=True))
+    reserved = kernel.options.reserved
+    ranges = [_stage_ranges(kernel, plan, stage) for stage in stages]
+    low, expected, high = (max(ends) for ends in zip(*(likely(_reported(stage, reserved)) for stage in ranges), strict=True))
+    reported = gib_range((low, expected, high))
     low, expected, high = kernel.peak_bytes(plan)
-    reported = tuple(1 + share if kernel.options.reserved else 1.0 for share in FRAGMENTATION)
     limit = magnitude(capacity, "byte")
-    verdict = "does_not_fit" if low > limit else "fits" if high <= limit else "at_risk"
-    terms = _device_terms(stages[fullest], plan)
+    terms = {name: quantity(each[1], "GiB") for name, each in ranges[fullest].items()}
     return MemoryEstimate(
         low=quantity(low / GIB, "GiB"),
         expected=quantity(expected / GIB, "GiB"),
         high=quantity(high / GIB, "GiB"),
         capacity=quantity(limit / GIB, "GiB"),
         terms=terms,
-        stages=tuple(_device_terms(stage, plan) for stage in stages),
+        stages_gib=tuple(ranges),
+        fullest=fullest,
+        reserved=reserved,
         largest_term=max(terms, key=lambda name: terms[name].magnitude),
-        verdict=verdict,
+        verdict=verdict_of((low, expected, high), limit),
         notes=_notes(kernel, plan, fullest),
-        allocated=Range(
-            low=quantity(reported[0] * allocated[0] / GIB, "GiB"),
-            expected=quantity(reported[1] * allocated[1] / GIB, "GiB"),
-            high=quantity(reported[2] * allocated[2] / GIB, "GiB"),
-        ),
+        allocated=reported,
     )
 
 
+def verdict_of(needed: Ends, capacity: float) -> str:
+    """Return fits where even the high end is within the capacity, does_not_fit where even the low end exceeds it, else at_risk."""
+    return "does_not_fit" if needed[0] > capacity else "fits" if needed[2] <= capacity else "at_risk"
+
+
+def _stage_ranges(kernel: MemoryModel, plan: Plan, terms: Terms) -> dict[str, Ends]:
+    """Return (low, expected, high) in GiB of each term on a stage, the runtime's own included, without those that are nothing."""
+    found = dict(zip(TERMS, term_ranges(terms, kernel.ends(plan)), strict=True))
+    low, expected, high = outer(found.values())
+    found["fragmentation"] = (low * FRAGMENTATION[0], expected * FRAGMENTATION[1], high * FRAGMENTATION[2])
+    found["communicators"] = communicator_bytes(plan)
+    found["runtime_context"] = context_bytes()
+    return {name: (ends[0] / GIB, ends[1] / GIB, ends[2] / GIB) for name, ends in found.items() if ends[2] > 0}
+
+
+def _reported(stage: Mapping[str, Ends], reserved: bool) -> list[Ends]:
+    """Return the terms of what an allocator reports as its peak: its own, and what it holds back where the reserved memory is meant."""
+    return [ends for name, ends in stage.items() if name in TERMS or (reserved and name == "fragmentation")]
+
+
 GIB = 2.0**30
-
-
-def _device_terms(terms: Terms, plan: Plan) -> Mapping[str, Quantity]:
-    """Return the expected terms of a stage in GiB, the runtime's own included, without those that are nothing."""
-    values = dict(zip(TERMS, terms, strict=True))
-    values["fragmentation"] = sum(terms) * FRAGMENTATION[1]
-    values["communicators"] = communicator_bytes(plan)[1]
-    values["runtime_context"] = context_bytes()[1]
-    return {name: quantity(value / GIB, "GiB") for name, value in values.items() if value > 0}
-
 
 OPTIMIZER_NOTES = {
     "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",

@@ -41,7 +41,9 @@ class ActivationOptions:
     FFN's activation function), mlp, moe, shared_experts (all tensors inside), mla_up_projection (queries, keys and values beyond
     their latents). The default is what costs almost no time on a FlashAttention stack; with a quadratic kernel the classic
     choice is core_attention alone [arXiv:2205.05198 §5]. `fused_activation`: a gated activation that is written as two operations
-    also keeps its first result. `fused_norm`: see `UNFUSED_NORM_BYTES`.
+    also keeps its first result. `fused_norm`: see `UNFUSED_NORM_BYTES`; a LayerNorm, which models without a gated FFN have, is one
+    operation in PyTorch too. `keeps_gathered`: sequence parallelism keeps the gathered inputs of its products whole instead of gathering
+    them again in the backward pass, as Megatron does [arXiv:2205.05198 §4.2.2; Nanotron, tp_recompute_allgather].
     """
 
     quadratic_attention: bool = False
@@ -49,10 +51,11 @@ class ActivationOptions:
     selective: tuple[str, ...] = ("core_attention", "norm", "activation")
     fused_activation: bool = True
     fused_norm: bool = True
+    keeps_gathered: bool = False
 
 
-PLAIN_PYTORCH = ActivationOptions(fused_activation=False, fused_norm=False)
-"""Layers written in PyTorch operations, with FlashAttention."""
+PLAIN_PYTORCH = ActivationOptions(fused_activation=False, fused_norm=False, keeps_gathered=True)
+"""Layers written in PyTorch operations, with FlashAttention, that keep what they gathered."""
 
 
 @dataclass(frozen=True)
@@ -60,7 +63,7 @@ class LayerBytes:
     """Bytes per token of one layer. `whole` is not divided without sequence parallelism, `split` is divided by tensor parallelism.
 
     `key_value` is divided by it up to the number of key-value heads and repeated beyond. `routed` is the part of the routed
-    experts per token and layer, `gathered` what their tensor parallelism repeats.
+    experts per token and layer, `gathered` what their tensor parallelism repeats. `never_split` is whole on every rank.
     """
 
     whole: float
@@ -69,6 +72,7 @@ class LayerBytes:
     routed: float = 0.0
     gathered: float = 0.0
     layer_input: float = 0.0
+    never_split: float = 0.0
 
 
 def layer_activations(
@@ -87,24 +91,26 @@ def layer_activations(
     if "alternate_products" in dropped:
         return _alternate_products(shape, wide, moe)
     layer_input = wide * hidden
-    norm_inputs = 2 * (wide + (0.0 if options.fused_norm else UNFUSED_NORM_BYTES)) * hidden
+    fused_norm = options.fused_norm or not shape.gated_ffn
+    norm_inputs = 2 * (wide + (0.0 if fused_norm else UNFUSED_NORM_BYTES)) * hidden
     norm_outputs = 0.0 if "norm" in dropped else 2 * quantised * hidden
     masks = 2 * MASK_BYTES * hidden if options.dropout else 0.0
     attention, key_value = _attention(shape, wide, sequence_length, options, dropped)
     activation_kept = 0.0 if "activation" in dropped else quantised
     unfused = 0.0 if options.fused_activation or not shape.gated_ffn else wide
     per_width = (2 if shape.gated_ffn else 1) * wide + activation_kept + unfused
-    whole = norm_inputs + norm_outputs + masks
+    kept_whole = norm_outputs if options.keeps_gathered else 0.0
+    whole = norm_inputs + masks + norm_outputs - kept_whole
     if not moe:
         width = 0 if "mlp" in dropped else shape.ffn_size
-        return LayerBytes(whole, attention + per_width * width, key_value, layer_input=layer_input)
+        return LayerBytes(whole, attention + per_width * width, key_value, layer_input=layer_input, never_split=kept_whole)
     if "moe" in dropped:
-        return LayerBytes(whole, attention, key_value, layer_input=layer_input)
+        return LayerBytes(whole, attention, key_value, layer_input=layer_input, never_split=kept_whole)
     shared = 0.0 if "shared_experts" in dropped else per_width * shape.shared_expert_ffn_size
     router = FP32_BYTES * shape.experts
     dispatched = shape.experts_per_token * quantised * hidden
     routed = shape.experts_per_token * per_width * shape.expert_ffn_size
-    return LayerBytes(whole, attention + shared + router, key_value, routed, dispatched, layer_input)
+    return LayerBytes(whole, attention + shared + router, key_value, routed, dispatched, layer_input, kept_whole)
 
 
 def _alternate_products(shape: ModelShape, wide: float, moe: bool) -> LayerBytes:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from rules.sizing.memory_activations import PLAIN_PYTORCH, ActivationOptions
+from rules.sizing.memory_overheads import TERMS
+from rules.sizing.memory_ranges import Ends, either, likely, outermost
 from rules.sizing.results import Range
 
 if TYPE_CHECKING:
@@ -36,8 +38,9 @@ PLAIN_LOSS = LossHead(10.0, 2.0, 14.0)
 EAGER_LOSS = LossHead(14.0, 12.0, 16.0)
 """PyTorch's cross entropy in eager mode: 16-bit logits (2), then in the backward pass the log-softmax, its gradient and the gradient
 of the fp32 logits (4 each); 12 where the logits are dropped before, 16 where a 16-bit gradient is there as well (counted)."""
-COMPILED_LOSS = LossHead(12.0, 4.0, 14.0)
-"""The same in a program of which parts are compiled: the loss is eager where only the layers are, fused where it is compiled too."""
+COMPILED_LOSS = LossHead(12.0, 2.0, 14.0)
+"""A program of which parts are compiled: 12 to 14 where only the layers are and the loss is eager; 4 where it is compiled too (16-bit
+logits and their gradient), 2 where it goes chunk by chunk (counted)."""
 UNSPLIT_LOSS = LossHead(14.0, 12.0, 20.0, split=False)
 """Every tensor-parallel rank gathers all logits: code without a vocabulary-parallel loss. At most the gathered parts and their joined
 copy (2 each) are there beside the eager loss (counted)."""
@@ -52,6 +55,7 @@ class MemoryOptions:
     `loss_head` None: fused, or plain with full sharding. `keeps_outputs`: the pipeline keeps what each micro-batch puts out until
     the step is over, logits on the last stage [torch.distributed.pipelining; PyTorch issue 159251], and has receive buffers for
     every one. `reserved`: the figure to compare with is what the allocator reserves, its cache included, as PyTorch programs log it.
+    `gradients_known`: gradients are kept in the type that is counted, 32 bits unless `gradient_bytes` says otherwise.
     """
 
     activations: ActivationOptions = field(default_factory=ActivationOptions)
@@ -60,6 +64,7 @@ class MemoryOptions:
     schedule: str = "1f1b"
     keeps_outputs: bool = False
     reserved: bool = False
+    gradients_known: bool = False
 
 
 PLAIN_SOFTWARE = MemoryOptions(activations=PLAIN_PYTORCH, loss_head=EAGER_LOSS, gradient_bytes=ACCUMULATED_GRADIENT_BYTES, reserved=True)
@@ -68,36 +73,45 @@ fp32 accumulation beside 16-bit gradients, and a peak that may be reserved memor
 
 
 def between(estimates: Sequence[MemoryEstimate]) -> MemoryEstimate:
-    """Return one estimate for a run that can have been any of several: from the lowest low to the highest high.
+    """Return one estimate for a run that can have been any of several: outermost ends, means of the expected values.
 
-    Expected values and terms are means, stages those of the first. Raises ValueError without any.
+    What the run can have been decides the verdict. The allocator's peak is that of a run that worked: what is not expected to fit where
+    others do is no part of it. Stages are those of the first. Raises ValueError without any.
     """
     if not estimates:
         raise ValueError("expected at least one estimate")
     first = estimates[0]
     if len(estimates) == 1:
         return first
-    count, capacity = len(estimates), magnitude(first.capacity, "GiB")
-    device = _hull([Range(each.low, each.expected, each.high) for each in estimates])
-    names = dict.fromkeys(name for each in estimates for name in each.terms)
-    terms = {
-        name: quantity(sum(magnitude(each.terms[name], "GiB") for each in estimates if name in each.terms) / count, "GiB") for name in names
-    }
-    low, high = magnitude(device.low, "GiB"), magnitude(device.high, "GiB")
+    capacity = magnitude(first.capacity, "GiB")
+    device = outermost([(magnitude(each.low, "GiB"), magnitude(each.expected, "GiB"), magnitude(each.high, "GiB")) for each in estimates])
+    able = [each for each in estimates if magnitude(each.expected, "GiB") <= capacity] or list(estimates)
+    reported = {name: either([_reported(each, name) for each in able]) for name in (*TERMS, "fragmentation")}
+    terms = {name: quantity(ends[1], "GiB") for name, ends in _named(able).items()}
     return replace(
         first,
-        low=device.low,
-        expected=device.expected,
-        high=device.high,
+        low=quantity(device[0], "GiB"),
+        expected=quantity(device[1], "GiB"),
+        high=quantity(device[2], "GiB"),
         terms=terms,
         largest_term=max(terms, key=lambda name: terms[name].magnitude),
-        verdict="does_not_fit" if low > capacity else "fits" if high <= capacity else "at_risk",
-        allocated=_hull([each.allocated for each in estimates if each.allocated is not None]),
+        verdict="does_not_fit" if device[0] > capacity else "fits" if device[2] <= capacity else "at_risk",
+        allocated=gib_range(likely(reported.values())),
     )
 
 
-def _hull(ranges: Sequence[Range]) -> Range:
-    low = min(magnitude(each.low, "GiB") for each in ranges)
-    expected = sum(magnitude(each.expected, "GiB") for each in ranges) / len(ranges)
-    high = max(magnitude(each.high, "GiB") for each in ranges)
-    return Range(quantity(low, "GiB"), quantity(expected, "GiB"), quantity(high, "GiB"))
+def gib_range(ends: Ends) -> Range:
+    """Return (low, expected, high) in GiB as a range of quantities."""
+    return Range(quantity(ends[0], "GiB"), quantity(ends[1], "GiB"), quantity(ends[2], "GiB"))
+
+
+def _reported(estimate: MemoryEstimate, name: str) -> Ends:
+    """Return a term of what the allocator reports: nothing of what it holds back unless reserved memory is meant."""
+    if name == "fragmentation" and not estimate.reserved:
+        return 0.0, 0.0, 0.0
+    return estimate.stages_gib[estimate.fullest].get(name, (0.0, 0.0, 0.0))
+
+
+def _named(estimates: Sequence[MemoryEstimate]) -> dict[str, Ends]:
+    names = dict.fromkeys(name for each in estimates for name in each.terms)
+    return {name: outermost([each.stages_gib[each.fullest].get(name, (0.0, 0.0, 0.0)) for each in estimates]) for name in names}

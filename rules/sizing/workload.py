@@ -165,26 +165,31 @@ def _global_batch(resolving: _Resolving, kind: str, parameters: ParameterCount, 
 
 
 def _trainable(resolving: _Resolving, kind: str, shape: ModelShape, parameters: ParameterCount) -> float:
-    """Return the parameters that are trained; for adapters r·(in + out) per adapted matrix.
-
-    Adapted are the attention projections and the feed-forward matrices of every layer; in a mixture the attention and the
-    shared or dense feed-forward, since adapters on every expert would be as many as the experts.
-    """
+    """Return the parameters that are trained: all, or the adapters."""
     if kind not in ADAPTER_KINDS:
         return parameters.total
     answers = resolving.answers
     rank = answers.count("training.lora_rank") or 16
     if not answers.given("training.lora_rank"):
         resolving.assumed["training.lora_rank"] = f"{rank}: {answers.assumptions()['training.lora_rank']}"
+    trainable = adapter_parameters(shape, rank)
+    if trainable >= parameters.total:
+        raise AnswerError("training.lora_rank", f"rank {rank} trains as many parameters as the model has; expected one such as 16")
+    return trainable
+
+
+def adapter_parameters(shape: ModelShape, rank: int) -> float:
+    """Return the parameters of adapters of `rank`: r·(in + out) per adapted matrix.
+
+    Adapted are the attention projections and the feed-forward matrices of every layer; in a mixture the attention and the
+    shared or dense feed-forward, since adapters on every expert would be as many as the experts.
+    """
     hidden, heads = shape.hidden_size, shape.attention_heads * (shape.head_dim or shape.v_head_dim)
     keys = shape.key_value_heads * shape.head_dim
     attention = 2 * (hidden + heads) + 2 * (hidden + keys)
     width = shape.ffn_size if not shape.experts else shape.shared_expert_ffn_size
     feed_forward = (3 if shape.gated_ffn else 2) * (hidden + width) if width else 0
-    trainable = float(rank * shape.layers * (attention + feed_forward))
-    if trainable >= parameters.total:
-        raise AnswerError("training.lora_rank", f"rank {rank} trains as many parameters as the model has; expected one such as 16")
-    return trainable
+    return float(rank * shape.layers * (attention + feed_forward))
 
 
 def _amount(resolving: _Resolving, kind: str, shape: ModelShape, parameters: ParameterCount) -> tuple[float, Quantity | None]:

@@ -22,8 +22,11 @@ MODULES = {
 """Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
 PER_OPERATION = "selective-op"
 """Selective checkpointing by operation keeps every second matrix product [torchtitan, activation_checkpoint selective_ac_option op]."""
-DESCRIBING = ("recompute", "compile", "kernel", "sharding", "mp_mode")
-"""Settings that tell which software ran; a row with none of them can be any."""
+DESCRIBING = ("recompute", "compile", "kernel", "sharding", "mp_mode", "vpp", "sequence_parallel")
+"""Settings that tell which software ran; a row with none of them can be any. Interleaving and a switch for sequence parallelism are
+Megatron's [Megatron-LM arguments]."""
+OF_MEGATRON = ("cp", "ep", "etp")
+"""Parallel sizes that only the Megatron family offers beside tensor and pipeline parallelism, where they are more than one."""
 SHORTEST_OF_OWN_LENGTH = 2
 """A run whose sequence length is not stated may have used half of the model's own: proxies and tests often do (assumed)."""
 
@@ -47,9 +50,23 @@ def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptio
     if kernel:
         return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True)
     if compiled is None:
-        return MemoryOptions(activations=activations)
+        # with BF16 Megatron-LM always accumulates gradients in 32 bits [Megatron-LM, accumulate_allreduce_grads_in_fp32]
+        return MemoryOptions(activations=activations, gradients_known=only_arguments(row))
     loss = COMPILED_LOSS if compiled else EAGER_LOSS
     return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True)
+
+
+def only_arguments(row: RunRow) -> bool:
+    """Return whether a row states sizes alone, not even the sequence length: whoever prints arguments leaves out what is at its default."""
+    stated = any(key in row.values for key in (*DESCRIBING, "seq_len", "zero_stage"))
+    return not stated and any(row.count(key) for key in ("tp", "pp"))
+
+
+def _described(row: RunRow, workload: Workload) -> bool:
+    """Return whether the row tells of the software: by its settings, by sizes of Megatron's, or by a precision of its kernels."""
+    if any(row.text(key) or key in row.values for key in DESCRIBING):
+        return True
+    return any((row.count(key) or 1) > 1 for key in OF_MEGATRON) or workload.precision in ("fp8", "mxfp8", "nvfp4")
 
 
 def _modules(row: RunRow) -> tuple[str, ...]:
@@ -65,7 +82,11 @@ def variants(row: RunRow, workload: Workload, plan: Plan, options: MemoryOptions
     notes: list[str] = []
     if workload.unit != "token":
         return tuple(made), ()
-    if not any(row.text(key) or key in row.values for key in DESCRIBING):
+    if only_arguments(row):
+        notes.append(
+            "nothing but sizes is stated: the defaults of Megatron-LM, without recomputation and sequence parallelism, are assumed"
+        )
+    elif not _described(row, workload):
         made.append((workload, plan, PLAIN_SOFTWARE))
         notes.append("the software is not described: the range goes from fused kernels to plain PyTorch operations and reserved memory")
     if row.count("seq_len") is None:

@@ -15,7 +15,8 @@ from rules.sizing.parameters import count_parameters, vision_tokens
 from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import is_transformer
-from wizard.imports.run_memory import memory_options
+from rules.sizing.workload import FROZEN_FLOPS_SHARE, adapter_parameters
+from wizard.imports.run_memory import memory_options, only_arguments
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
 from wizard.imports.run_techniques import techniques_of
 
@@ -47,6 +48,10 @@ OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
 recipes]; in code of the time of these both were options that were off by default [Megatron-LM arguments]."""
 SHARD_GROUP_OF_HSDP = 8
 """Hybrid sharding shards inside a server of eight [PyTorch FSDP, HYBRID_SHARD]."""
+ADAPTERS = {"lora": "fine_tuning_lora", "qlora": "fine_tuning_qlora"}
+"""What a row can say under `workload` of adapters on frozen weights."""
+ADAPTER_RANK = 16
+"""Rank of the adapters where a table states none [Megatron Bridge, LoRA recipes: dim 16]."""
 STAGES_OF_BATCH = 4
 """Micro-batches per pipeline stage where the batch is not stated: enough to fill the pipeline; the rate hardly depends on more."""
 IMAGES_PER_GPU = 256
@@ -84,7 +89,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     open_: list[str] = []
     batch, stated = _batch(row, base, shape, told)
     sizes = _micro_batches(row, base, batch, shape, open_)
-    workload = _workload(shape, precision, _optimizer(row, models.get(name, {}), told), batch, sequence)
+    workload = _workload(shape, precision, _optimizer(row, models.get(name, {}), told), batch, sequence, _adapters(row, shape, told))
     if not row.count("layers_override"):
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
@@ -208,8 +213,25 @@ def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_
     return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
 
 
-def _workload(shape: ModelShape, precision: str, optimizer: str, batch: int, sequence: int) -> Workload:
+def _adapters(row: RunRow, shape: ModelShape, notes: list[str]) -> str:
+    """Return the kind of workload where a row says that adapters are trained on frozen weights, else ""."""
+    kind = ADAPTERS.get(row.text("workload").lower(), "")
+    if not kind:
+        return ""
+    if shape.kind not in ("dense", "moe"):
+        raise Unanswerable("adapters are sized for language models only")
+    notes.append(f"adapters of rank {ADAPTER_RANK} are trained, the other weights are frozen")
+    return kind
+
+
+def _workload(shape: ModelShape, precision: str, optimizer: str, batch: int, sequence: int, adapters: str) -> Workload:
     count = count_parameters(shape, sequence)
+    if adapters:
+        trained, flops = adapter_parameters(shape, ADAPTER_RANK), FROZEN_FLOPS_SHARE * count.flops_per_token
+        return Workload(
+            adapters, shape, count, precision, optimizer, "token", 0.0, batch, sequence, trained, flops, None, None, quantity(0, "GB"),
+            "text",
+        )  # fmt: skip
     kind, unit = {
         "cnn": ("vision", "image"),
         "vision_transformer": ("vision", "image"),
@@ -227,7 +249,7 @@ def _recomputes(row: RunRow, shape: ModelShape, unfused: bool, open_: list[str])
     known = next((each for each in ("none", "selective", "full") if stated.startswith(each)), None)
     if known is not None:
         return (known,)
-    if not is_transformer(shape):
+    if not is_transformer(shape) or only_arguments(row):
         return ("none",)
     open_.append("recompute")
     return ("full",) if unfused else ("none", "selective", "full")
@@ -250,7 +272,7 @@ def _plans(
     if len(stages) > 1:
         open_.append("zero_stage")
     sequence_parallel = row.values.get("sequence_parallel")
-    together = bool(sequence_parallel) if sequence_parallel is not None else _is_recent(hardware)
+    together = bool(sequence_parallel) if sequence_parallel is not None else _is_recent(hardware) and not only_arguments(row)
     group = min(SHARD_GROUP_OF_HSDP, base.data * base.context) if sharding == "HSDP" else 0
     made = []
     for size in sizes:
