@@ -18,6 +18,7 @@ _SHOWN = {
     "right": "Right",
     "up": "Up",
     "down": "Down",
+    "slash": "/",
 }
 
 
@@ -76,9 +77,21 @@ ACTIONS: tuple[Action, ...] = (
     Action("next_page", ("right", "tab", "f3"), "Next page", "Design: the next page. Review: the design.", "list", "page", urgent=True),
     Action("previous_page", ("left", "shift+tab", "f2"), "Previous page", "The page before, the questions at last.", "list", urgent=True),
     Action("close_page", ("escape",), "Back to the questions", "Return to the interview.", "list", "back"),
+    Action("filter_rows", ("slash",), "Filter", "Show only the lines that hold the words that you type.", "list", "filter"),
+    # the comparison
+    Action("sort_next", ("s",), "Sort by the next figure", "By rank, GPUs, time, purchase, owning, power and so on.", "compare", "sort"),
+    Action("sort_turn", ("r",), "Turn the order", "Largest first, or smallest first.", "compare"),
+    Action("axes_next", ("a",), "Other axes", "Cost against time, cost against power, power against time.", "compare", "axes"),
+    # the pictures
+    Action("next_picture", ("n", "space"), "Next picture", "Memory, time, fabric, racks, power, money and so on.", "look", "next"),
+    Action("previous_picture", ("b",), "Picture before", "The picture before this one.", "look", "before"),
+    Action("export_picture", ("e",), "Export this picture", "Write it to a file, as SVG or as text.", "look", "export"),
+    Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
     # everywhere
     Action("explain", ("f1",), "Help", "Why this is asked, what is typical, where to find it; and all keys.", line="help"),
     Action("show_design", ("f4",), "Show the design", "Figures, reasons, alternatives, rejections so far.", line="design"),
+    Action("compare_candidates", ("f5", "ctrl+t"), "Compare candidates", "A table and a scatter of all; take another and see its price."),
+    Action("look", ("f6", "ctrl+g"), "Pictures of the design", "Where memory, time, power and money go; fabric and racks."),
     Action("review_answers", ("f7",), "Check your answers", "All answers on one page, each can be changed from there."),
     Action("vendor_questions", ("f9",), "Questions for vendors", "What to ask before buying, and what a good answer is."),
     Action("undo_answer", ("ctrl+z",), "Undo", "Take back the last change of an answer."),
@@ -93,10 +106,18 @@ ACTIONS: tuple[Action, ...] = (
 )  # fmt: skip
 
 
+WIDER = {"compare": "list", "look": "list", "everywhere": ""}
+"""By scope: the scope whose actions work there too; "everywhere" for those that are not named."""
+
+HOMES = {"start": "start_page", "list": "show_design", "compare": "compare_candidates", "look": "look"}
+"""By scope: the action that shows a screen on which its actions work."""
+
+
 def actions_of(scope: str) -> tuple[Action, ...]:
     """Return the actions that work on the screen called `scope`, its own first."""
     own = tuple(each for each in ACTIONS if each.scope == scope)
-    return own if scope == "everywhere" else own + tuple(each for each in ACTIONS if each.scope == "everywhere")
+    wider = WIDER.get(scope, "everywhere")
+    return own + actions_of(wider) if wider else own
 
 
 def bindings_of(scope: str) -> list[Binding]:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from catalogs import Catalog
+    from rules.advisor import Considered
     from rules.answers import Answers
     from rules.comparison.rows import Change
     from rules.design import Design
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 class Advice:
     """What came of one evaluation: a design, or what went wrong; `generation` tells which answers it belongs to.
 
+    `considered` is what was weighed for it, for tables of candidates and for pictures.
     Where the answers are those of a saved design, it was `replayed`: `changes` are its conclusions that differ, `causes` why.
     """
 
@@ -32,6 +34,7 @@ class Advice:
     replayed: bool = False
     changes: tuple[Change, ...] = ()
     causes: tuple[str, ...] = ()
+    considered: Considered | None = None
 
 
 class Adviser:
@@ -62,15 +65,25 @@ class Adviser:
             if catalog is None or self._advise is None:
                 return Advice(generation, answers, error=self.catalog_error)
             try:
-                design = self._advise(answers, catalog)
+                design, considered = self._weigh(answers, catalog)
                 if opened is None:
-                    return Advice(generation, answers, design)
+                    return Advice(generation, answers, design, considered=considered)
                 from wizard.replay import compared
 
                 found = compared(opened, design, catalog, "the design")
-                return Advice(generation, answers, design, "", True, found.changes, found.causes)
+                return Advice(generation, answers, design, "", True, found.changes, found.causes, considered)
             except Exception as error:  # the wizard must outlive any rule; the person sees what failed
                 return Advice(generation, answers, error=_told(error))
+
+    def _weigh(self, answers: Answers, catalog: Catalog) -> tuple[Design, Considered | None]:
+        """Return the design, and what was weighed for it where the real engine made it."""
+        if self._advise is not None and not self.can_explain:
+            return self._advise(answers, catalog), None
+        from rules.advisor import consider
+        from rules.assembly import assemble
+
+        found = consider(answers, catalog)
+        return assemble(found.context, found.judged, found.ranking, found.rejected), found
 
     def explain(self, answers: Answers, what: str, width: int) -> list[str]:
         """Return how `what` was concluded from `answers`, in lines of at most `width`; empty where there is nothing more to say."""

@@ -8,22 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual import work as in_worker
-from textual.content import Content
 
 from wizard.cli import narrate, one_line
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.session import Session
-from wizard.tui.actions import Action, bindings_of
+from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
 from wizard.tui.advice import Adviser
+from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
-from wizard.tui.help import behind_text, help_text
+from wizard.tui.help import help_text
 from wizard.tui.keeping_app import URGENT
+from wizard.tui.pages import COMPARE, LOOK, PAGES
 from wizard.tui.palette import WizardCommands
 from wizard.tui.screens.base import SIZES_ACROSS, SIZES_DOWN, SMALLEST_HEIGHT, SMALLEST_WIDTH, WizardScreen
+from wizard.tui.screens.compare import CompareScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
 from wizard.tui.screens.interview import InterviewScreen
-from wizard.tui.screens.lists import DesignScreen, ReviewScreen
+from wizard.tui.screens.lists import DesignScreen, ListScreen, ReviewScreen, TabScreen
+from wizard.tui.screens.look import LookScreen
 from wizard.tui.screens.start import StartScreen
 from wizard.tui.situations import load_situations
 from wizard.tui.work import Opened, Work, copied, opened, resumed
@@ -33,7 +36,6 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from rules.answers import Answers
     from rules.design import Design
     from wizard.tui.advice import Advise
     from wizard.tui.kept import Unfinished
@@ -56,6 +58,7 @@ class WizardApp(EngineApp):
     def __init__(self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
         super().__init__(Adviser(catalog_folders, advise))
         self.fault: FileError | None = None
+        self.asker = Asker(self)
         self._file = file
 
     async def on_mount(self) -> None:
@@ -180,11 +183,15 @@ class WizardApp(EngineApp):
     # --- actions of the registry
 
     async def perform(self, action: Action) -> None:
-        """Perform an action of the registry on whatever screen is in front."""
+        """Perform an action of the registry from wherever the person is: first go to the screen that it belongs to."""
         if action.scope == "interview":
             await (await self.back_to_interview()).run_action(action.id)
+        elif action.scope == "everywhere":
+            await self.screen.run_action(f"app.{action.id}")
         else:
-            await self.screen.run_action(f"app.{action.id}" if action.scope == "everywhere" else action.id)
+            if not (isinstance(self.screen, WizardScreen) and action in actions_of(self.screen.SCOPE)):
+                await self.run_action(HOMES[action.scope], self)
+            await self.screen.run_action(action.id)
 
     async def action_perform_id(self, id_: str) -> None:
         """Perform an action by its id, for clicks."""
@@ -210,17 +217,34 @@ class WizardApp(EngineApp):
 
     async def action_show_design(self) -> None:
         """Show the design."""
-        if not (isinstance(self.screen, DesignScreen) and self.screen.page == "reasons"):
-            await self._show_list(DesignScreen())
+        await self.action_show_tab("reasons")
 
     async def action_vendor_questions(self) -> None:
         """Show the questions for vendors."""
-        await self._show_list(DesignScreen("questions"))
+        await self.action_show_tab("questions")
 
-    async def _show_list(self, screen: ReviewScreen | DesignScreen) -> None:
+    async def action_compare_candidates(self) -> None:
+        """Show all candidates side by side."""
+        await self.action_show_tab(COMPARE)
+
+    async def action_look(self) -> None:
+        """Show the pictures of the design."""
+        await self.action_show_tab(LOOK)
+
+    async def action_show_tab(self, tab: str) -> None:
+        """Show a tab of the design, in place of the one that is there."""
+        here = self.screen
+        if isinstance(here, TabScreen) and here.tab == tab:
+            return
+        if isinstance(here, DesignScreen) and tab in PAGES:
+            here.go_page(tab)
+            return
+        await self._show_list(CompareScreen() if tab == COMPARE else LookScreen() if tab == LOOK else DesignScreen(tab))
+
+    async def _show_list(self, screen: ListScreen) -> None:
         if isinstance(self.screen, StartScreen):
             await self.continue_work()
-        if isinstance(self.screen, type(screen)):
+        if isinstance(self.screen, type(screen)) or (isinstance(self.screen, TabScreen) and isinstance(screen, TabScreen)):
             await self.pop_screen()
         await self.push_screen(screen)
 
@@ -262,43 +286,7 @@ class WizardApp(EngineApp):
 
     def show_behind(self, row: Row) -> None:
         """Show what stands behind a line of the design; remedies can be applied."""
-        choices = [(f"fix:{number}", f"Change: {remedy.text}") for number, remedy in enumerate(row.remedies)]
-        explained = bool(row.subject) and self.adviser.can_explain and self.work.design is not None
-        waiting = Content("\n").join([*row.behind, Content(""), Content("How it was concluded: being derived …")])
-        dialog = TextDialog(row.title, waiting if explained else behind_text(row, self.adviser.catalog), choices)
-
-        async def chosen(choice: str | None) -> None:
-            if choice:
-                await self.apply_remedy(row, int(choice.partition(":")[2]))
-
-        self.push_screen(dialog, chosen)
-        if explained and self.work.design is not None:
-            self._explain_in(dialog, row, self.work.design.answers)
-
-    @in_worker(thread=True, group="explain", exclusive=True, exit_on_error=False)
-    def _explain_in(self, dialog: TextDialog, row: Row, answers: Answers) -> None:
-        """Derive how a line was concluded, down to answers, formulas and sources, and show it in the dialog; else the rule alone."""
-        lines = self.adviser.explain(answers, row.subject, dialog.text_width)
-        if lines:
-            text = Content("\n").join([*row.behind, Content(""), Content.styled("How it was concluded", "bold"), *map(Content, lines)])
-        else:
-            text = behind_text(row, self.adviser.catalog)
-        self.call_from_thread(dialog.show_text, text)
-
-    async def apply_remedy(self, row: Row, number: int) -> None:
-        """Set the answer that a remedy names; where the person must choose the value, show the question."""
-        from rules.answers import AnswerError
-
-        remedy = row.remedies[number]
-        if remedy.value:
-            try:
-                self.change(self.work.session.answer(remedy.key, remedy.value))
-            except AnswerError as error:
-                self.notify(str(error), severity="error")
-                return
-            self.notify(f"Changed: {remedy.text}; undo takes it back.", timeout=4)
-        else:
-            await self.go_to_question(remedy.key)
+        self.asker.show_behind(row)
 
     def action_save_design(self) -> None:
         """Save to the work's file; ask for a name the first time."""

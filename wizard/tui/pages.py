@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from textual.content import Content
+from textual.style import Style
 
 from rules.findings import Kind, Remedy, Stage
 from wizard.interview import load_interview
-from wizard.summary import figure_texts
 from wizard.tui.figures import STAGE_NAMES
 from wizard.tui.glyphs import sign
 from wizard.tui.meanings import fact_meaning, section_meaning, value_words, words
@@ -17,7 +17,7 @@ from wizard.tui.row import Row, heading
 from wizard.tui.shown import assumed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from rules.design import Design, Rejected
     from rules.findings import Finding
@@ -101,21 +101,6 @@ def reasons(design: Design) -> list[Row]:
         text = Content.assemble((" > ", ""), (f"{each.edge}: ", "bold"), each.because)
         rows += [] if rows and rows[-1].title.startswith("Sent back") else [heading("Sent back", "a later stage changed an earlier one")]
         rows.append(Row(text, f"Sent back: {each.edge}", (Content(each.because),)))
-    return rows
-
-
-def alternatives(design: Design) -> list[Row]:
-    """Return the candidates that would do as well, in rank order, with how they compare."""
-    if not design.alternatives:
-        return [heading("No other candidate meets every answer", "the page Rejected says why")]
-    rows = [heading("Would do as well", "in rank order; compared with the chosen one")]
-    for each in design.alternatives:
-        apart = "  price unknown, ranked apart" if each.apart else ""
-        text = Content.assemble((f" {each.rank:>2}  ", "bold"), (each.name, "bold"), (apart, "$text-warning"), f"\n{each.because}")
-        figures = [Content(f"  {line}") for line in figure_texts(each.figures)]
-        rows.append(
-            Row(text, each.name, (Content.assemble((each.plan, "$foreground-muted")), Content(each.because), Content(""), *figures))
-        )
     return rows
 
 
@@ -228,7 +213,6 @@ def questions(design: Design) -> list[Row]:
 
 PAGES: Mapping[str, tuple[str, Callable[..., list[Row]]]] = {
     "reasons": ("Design", reasons),
-    "alternatives": ("Alternatives", alternatives),
     "rejected": ("Rejected", rejected),
     "assumed": ("Assumed", assumed),
     "parts": ("Parts", parts),
@@ -238,6 +222,35 @@ PAGES: Mapping[str, tuple[str, Callable[..., list[Row]]]] = {
 """The pages by id: title and the function that makes its rows."""
 SIZED = ("parts", "numbers")
 """Pages with columns, whose rows depend on the width."""
+
+
+COMPARE, LOOK = "compare", "look"
+TABS: Mapping[str, str] = {
+    "reasons": "Design", COMPARE: "Compare", **{id_: title for id_, (title, _) in PAGES.items() if id_ != "reasons"}, LOOK: "Look",
+}  # fmt: skip
+"""Every tab of the design in order, with its title: the pages, the comparison of candidates, the pictures."""
+
+
+def tabs(here: str) -> Content:
+    """Return the line of tabs; each can be clicked."""
+    pieces = []
+    for id_, title in TABS.items():
+        style = "bold reverse" if id_ == here else "$foreground-muted"
+        pieces.append(Content.styled(f" {title} ", style).stylize(Style.from_meta({"@click": f"app.show_tab('{id_}')"})))
+    return Content("").join(pieces)
+
+
+def only_matching(rows: Sequence[Row], words: str) -> list[Row]:
+    """Return the rows that hold every word, with the headings that they stand under."""
+    wanted, kept = words.lower().split(), list[Row]()
+    above: Row | None = None
+    for row in rows:
+        if row.is_heading:
+            above = row
+        elif all(word in f"{row.title} {row.text.plain} {row.rule}".lower() for word in wanted):
+            kept += [above, row] if above is not None else [row]
+            above = None
+    return kept or [heading("Nothing here holds these words", words)]
 
 
 def page_rows(page: str, design: Design, width: int) -> list[Row]:

@@ -26,8 +26,8 @@ class WizardCommands(Provider):
         """Return title, help and callback of every command that exists on this screen."""
         app = cast("WizardApp", self.app)
         rows: list[Command] = []
-        for each in sorted(ACTIONS, key=lambda action: action.scope != "everywhere"):
-            if each.scope in ("list", "start") or each.id == "command_palette":
+        for each in sorted(ACTIONS, key=lambda action: (action.scope != "everywhere", action.scope != "interview")):
+            if each.id == "command_palette":
                 continue
             title = f"{each.title}   {each.all_keys}" if each.keys else each.title
             rows.append((title, each.text, partial(app.perform, each)))

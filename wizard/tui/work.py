@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from rules.advisor import Considered
     from rules.answers import Answers
     from rules.comparison.rows import Change
     from rules.design import Design
@@ -41,6 +42,7 @@ class Work:
     `kept` is the autosave of this work: the one that it was resumed from or has written; `not_kept` is why it could not be written
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
     chose to leave without. `step` is where the interview is.
+    `considered` is what was weighed for the design.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
@@ -50,6 +52,7 @@ class Work:
     is_design: bool = False
     design: Design | None = None
     previous: Design | None = None
+    considered: Considered | None = None
     error: str = ""
     generation: int = 0
     settled: int = -1
@@ -116,7 +119,7 @@ class Work:
         if advice.replayed:
             self.changes, self.causes, self.opened = advice.changes, advice.causes, None
         if advice.design is not None:
-            self.previous, self.design = self.design, advice.design
+            self.previous, self.design, self.considered = self.design, advice.design, advice.considered
 
     @property
     def current(self) -> bool:

@@ -47,10 +47,15 @@ class WizardScreen(Screen[None]):
         """Return what stands between title and keys."""
         return ()
 
+    def foot(self) -> Iterable[Widget]:
+        """Return what stands between the body and the keys."""
+        return ()
+
     def compose(self) -> ComposeResult:
         """Lay out the screen."""
         yield Quiet(id="title")
         yield from self.body()
+        yield from self.foot()
         yield KeyLine(self.SCOPE)
         yield Static(
             f"The terminal is too small.\n\nThe wizard needs {SMALLEST_WIDTH} columns and {SMALLEST_HEIGHT} lines; make the window larger, "

@@ -6,24 +6,25 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.containers import Horizontal, VerticalScroll
 from textual.content import Content
-from textual.style import Style
-from textual.widgets import OptionList, Static
+from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from wizard.interview import load_interview
 from wizard.tui.actions import bindings_of
 from wizard.tui.figures import overview
 from wizard.tui.glyphs import sign
-from wizard.tui.pages import PAGES, page_rows
+from wizard.tui.pages import TABS, only_matching, page_rows, tabs
 from wizard.tui.row import Row, heading
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.shown import answered, assumed_text, origin_of, value_text
 from wizard.tui.widgets.live_strip import LiveStrip
 from wizard.tui.widgets.pointed_list import PointedList
+from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from textual import events
     from textual.binding import BindingType
     from textual.widget import Widget
 
@@ -70,13 +71,14 @@ class ListScreen(WizardScreen):
     """A list with pages. Enter opens the line, arrows change the page, Esc goes back to the questions."""
 
     SCOPE = "list"
-    AUTO_FOCUS = "#rows"
+    AUTO_FOCUS: ClassVar[str] = "#rows"
+    FILTER_HINT: ClassVar[str] = "type words; Enter goes to the lines, Esc shows all"
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("list")]
 
     def on_mount(self) -> None:
         """Fill the list."""
         self.show_work()
-        self.set_focus(self.query_one("#rows"))
+        self.set_focus(self.query_one(self.AUTO_FOCUS))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click opens a line."""
@@ -84,13 +86,54 @@ class ListScreen(WizardScreen):
         self.call_later(self.action_open_row)
 
     async def action_open_row(self) -> None:
-        """Open the line that is pointed at."""
+        """Open the line that is pointed at; in the filter, go to the lines."""
+        if isinstance(self.focused, Input):
+            self._leave_filter(empty=False)
+            return
         option = self.query_one(PointedList).highlighted_option
         if option is not None and option.id is not None:
             await self.open_row(option.id)
 
     async def open_row(self, id_: str) -> None:
         """Open one line."""
+
+    def foot(self) -> Iterable[Widget]:
+        """Return the field for the filter, which is not shown until it is asked for."""
+        yield Input(placeholder=self.FILTER_HINT, id="filter", compact=True, select_on_focus=False)
+
+    @property
+    def filter(self) -> str:
+        """Return the text of the filter."""
+        return self.query_one("#filter", Input).value.strip()
+
+    def action_filter_rows(self) -> None:
+        """Let the person type what lines must hold."""
+        entry = self.query_one("#filter", Input)
+        entry.add_class("-shown")
+        self.set_focus(entry)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Show what the filter keeps."""
+        event.stop()
+        self.show_work()
+
+    def _leave_filter(self, *, empty: bool) -> None:
+        entry = self.query_one("#filter", Input)
+        if empty:
+            entry.value = ""
+        entry.set_class(bool(entry.value), "-shown")
+        self.set_focus(self.query_one("#rows"))
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """Let the arrows move in the filter's text while it is typed."""
+        del parameters
+        return not (isinstance(self.focused, Input) and action in ("next_page", "previous_page"))
+
+    def on_key(self, event: events.Key) -> None:
+        """Down leaves the filter for the lines that it keeps."""
+        if event.key == "down" and isinstance(self.focused, Input):
+            event.stop()
+            self._leave_filter(empty=False)
 
     async def action_next_page(self) -> None:
         """Go to the next page."""
@@ -99,8 +142,36 @@ class ListScreen(WizardScreen):
         """Go to the page before."""
 
     async def action_close_page(self) -> None:
-        """Go back to the questions."""
-        await self.wizard.back_to_interview()
+        """Leave the filter, else go back to the questions."""
+        if isinstance(self.focused, Input) or self.filter:
+            self._leave_filter(empty=True)
+        else:
+            await self.wizard.back_to_interview()
+
+
+class TabScreen(ListScreen):
+    """A tab of the design; Left and Right go to the tabs beside it."""
+
+    tab = ""
+
+    def show_tabs(self) -> None:
+        """Show the names of the tabs."""
+        self.query_one("#pages", Quiet).put(tabs(self.tab))
+
+    async def action_next_page(self) -> None:
+        """Show the next tab; after the last the first."""
+        await self._turn(1)
+
+    async def action_previous_page(self) -> None:
+        """Show the tab before; before the first, go back to where we came from."""
+        if self.tab == next(iter(TABS)):
+            await self.wizard.back()
+        else:
+            await self._turn(-1)
+
+    async def _turn(self, step: int) -> None:
+        names = list(TABS)
+        await self.wizard.action_show_tab(names[(names.index(self.tab) + step) % len(names)])
 
 
 class ReviewScreen(ListScreen):
@@ -131,6 +202,8 @@ class ReviewScreen(ListScreen):
             count = answered(interview, session, step.id)
             yield Option(Content.assemble((f"\n{step.title}", "bold $text-accent"), (f"  {count}", "$foreground-muted")), disabled=True)
             for question in interview.of_step(step.id, answers):
+                if not all(word in f"{question.label} {question.ask} {step.title}".lower() for word in self.filter.lower().split()):
+                    continue
                 origin, style = origin_of(answers, question.key, self.work.design)
                 draft = session.draft_of(question.key)
                 stands_in = assumed_text(question.key, self.work.design) if not answers.given(question.key) else ""
@@ -155,17 +228,22 @@ class ReviewScreen(ListScreen):
         await self.wizard.back_to_interview()
 
 
-class DesignScreen(ListScreen):
+class DesignScreen(TabScreen):
     """The design: choice, figures, every reason, alternatives, rejections, assumptions, parts, numbers, questions."""
 
     def __init__(self, page: str = "reasons") -> None:
         super().__init__()
-        self.page = page
+        self.tab = page
         self._rows: dict[str, Row] = {}
+
+    @property
+    def page(self) -> str:
+        """Return the page that is shown."""
+        return self.tab
 
     def body(self) -> Iterable[Widget]:
         """Return the pages' names, and the overview beside the list on wide terminals."""
-        yield Static("", id="pages")
+        yield Quiet(id="pages")
         yield Horizontal(
             VerticalScroll(Static("", id="overview"), id="overview-pane", can_focus=False), PointedList(id="rows"), id="middle"
         )
@@ -183,7 +261,7 @@ class DesignScreen(ListScreen):
     def show_work(self) -> None:
         """Show the page as it is now."""
         self.show_title()
-        self._show_pages()
+        self.show_tabs()
         beside = self.page == "reasons" and self.has_class("-wide")
         self.query_one("#overview-pane").display = beside
         design = self.work.design
@@ -200,6 +278,7 @@ class DesignScreen(ListScreen):
                 rows = [*(Row(Content(" ") + line) for line in lines), heading(""), *rows]
             if self.page == "reasons" and self.work.changes and self.work.session.is_saved:
                 rows = [changes_row(self.work), *rows]
+        rows = only_matching(rows, self.filter) if self.filter else rows
         width = self._list_width(beside=beside)
         self._rows = _by_id(rows)
         options = [Option(hanging(row.text, width), id=id_, disabled=row.is_heading) for id_, row in self._rows.items()]
@@ -211,33 +290,11 @@ class DesignScreen(ListScreen):
     def _list_width(self, *, beside: bool) -> int:
         return self.size.width - (self.size.width * 9 // 20 if beside else 0) - 1
 
-    def _show_pages(self) -> None:
-        pieces: list[Content] = []
-        for id_, (title, _) in PAGES.items():
-            style = "bold reverse" if id_ == self.page else "$foreground-muted"
-            pieces.append(Content.styled(f" {title} ", style).stylize(Style.from_meta({"@click": f"screen.go_page('{id_}')"})))
-        self.query_one("#pages", Static).update(Content("").join(pieces))
-
-    def action_go_page(self, page: str) -> None:
+    def go_page(self, page: str) -> None:
         """Show a page from its top."""
-        self.page = page
+        self.tab = page
         self.query_one(PointedList).highlighted = None
         self.show_work()
-
-    async def action_next_page(self) -> None:
-        """Show the next page; after the last the first."""
-        self._turn(1)
-
-    async def action_previous_page(self) -> None:
-        """Show the page before; before the first, go back to where we came from."""
-        if self.page == next(iter(PAGES)):
-            await self.wizard.back()
-        else:
-            self._turn(-1)
-
-    def _turn(self, step: int) -> None:
-        pages = list(PAGES)
-        self.action_go_page(pages[(pages.index(self.page) + step) % len(pages)])
 
     async def open_row(self, id_: str) -> None:
         """Show what stands behind a line."""

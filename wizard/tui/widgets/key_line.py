@@ -8,11 +8,19 @@ from textual.widgets import Static
 
 from wizard.tui.actions import Action, actions_of
 
+NEEDLESS = {
+    "start": ("show_design", "save_design"),
+    "list": ("show_design",),
+    "compare": ("show_design", "save_design", "next_page"),
+    "look": ("show_design", "save_design", "open_row", "filter_rows", "previous_picture", "command_palette"),
+}
+"""By scope: actions that its line leaves out, so that it fits 80 columns; all are in help and palette."""
+
 
 def line_actions(scope: str) -> list[Action]:
     """Return the actions that the key line of a screen names, in order."""
     order = {"previous_step": -1}
-    needless = ("show_design", "save_design") if scope == "start" else ()
+    needless = NEEDLESS.get(scope, ())
     return sorted((each for each in actions_of(scope) if each.line and each.id not in needless), key=lambda each: order.get(each.id, 0))
 
 
