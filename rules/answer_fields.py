@@ -168,7 +168,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("own_server.nic_speed", "100 Gb/s", "Gb/s", 1, 3200),
     _count("own_server.nic_generation", "5", 3, 6),
     _count("own_server.nic_lanes", "16", 1, 32),
-    _choice("own_server.nic_path", ("PIX", "PXB", "PHB", "NODE", "SYS")),
+    _choice("own_server.nic_path", ("pix", "pxb", "phb", "node", "sys")),
     _choice("own_server.nic_networks", ("separate", "shared")),
     _count("own_server.cpu_cores", "64", 1, 4096),
     _quantity("own_server.memory", "512 GB", "GB", 1, 1e6),

@@ -74,7 +74,11 @@ ADAPTER_RULES: tuple[Rule, ...] = (
         stage=Stage.INTERCONNECT,
         kind=Kind.WARNING,
         strength=Strength.HARD,
-        when=(F.adapter_gbps > limit("ic-nic-slot", "gen4_x16"), F.pcie_generation < limit("ic-nic-slot", "pcie_generation")),
+        when=(
+            F.slot_told == False,  # noqa: E712
+            F.adapter_gbps > limit("ic-nic-slot", "gen4_x16"),
+            F.pcie_generation < limit("ic-nic-slot", "pcie_generation"),
+        ),
         guidance=("G2f.2", "G1c.2"),
         thresholds=("ic-nic-slot",),
         because=(

@@ -16,6 +16,7 @@ from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
 from rules.sizing.plans import run_time
 from rules.sizing.step import HIGH_SHARE, estimate_step
+from rules.stages import interconnect_node as inside
 from rules.stages.validated import validated_by
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("model_tflops", "model FLOP/s per GPU that the plan is expected to reach"),
     FactField("utilization_percent", "model FLOPs utilisation of the dense peak"),
     FactField("run_days", "expected days of the whole run without failures, 0 where its length is unknown"),
+    *inside.FACTS,
 )
 
 
@@ -108,6 +110,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **_place(candidate, hardware),
         **_links(candidate, hardware, context.catalog),
         **_adapters(candidate, hardware, context),
+        **inside.assess(candidate, context),
         **_rates(candidate, context, hardware),
         **_step(candidate, context, hardware),
     }
@@ -257,10 +260,10 @@ def _over_pcie(choice: PlanChoice, context: Context, hardware: Hardware) -> floa
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
-    """Return the sections "parallelism" and "performance" of the design; empty without a plan."""
-    choice = candidate.choice
+    """Return the sections "parallelism" and "performance" of the design, none without a plan, and "node_map" where one is known."""
+    choice, node_map = candidate.choice, inside.describe(candidate, context)
     if choice is None:
-        return {}
+        return node_map
     plan, step, workload = choice.plan, choice.step, context.workload
     rate = hardware_for(candidate, context).rate(workload.precision)
     seconds = {name: format_quantity(value, "s") for name, value in sorted(step.terms.items(), key=lambda each: -each[1].magnitude)}
@@ -299,7 +302,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     days = run_time(workload, step).to("s").magnitude / SECONDS_PER_DAY
     if days:
         performance["run_without_failures"] = format_quantity(days, "day")
-    return {"parallelism": parallelism, "performance": performance}
+    return {"parallelism": parallelism, "performance": performance, **node_map}
 
 
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:

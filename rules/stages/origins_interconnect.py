@@ -9,6 +9,24 @@ _STEP = "sizing.step.estimate_step"
 _PLAN = taken("plan.label", "size.gpus")
 _LINK = ("gpu.scale_up.technology", "gpu.scale_up.per_direction", "node.topology", "node.scale_up_domain")
 
+_PLACEMENT = "sizing.node_map.placement_of"
+_ANSWERS = ("own_server.nic_path", "own_server.nic_lanes", "own_server.nic_generation", "own_server.nic_networks")
+_MAP = computed(_PLACEMENT, "node.pcie", *_ANSWERS)
+_INSIDE: dict[str, Origin] = {
+    "map_known": taken("node.pcie.layout"),
+    "map_verified": taken("node.pcie.layout"),
+    "gpus_in_node": taken("node.gpu_count", "node.trays"),
+    **dict.fromkeys(("nearest_path", "far_gpus", "across_gpus", "shared_slots", "gpus_per_uplink", "slot_told"), _MAP),
+    "across_known": computed("sizing.node_map.inter_processor_bytes_per_s", "node.cpus", "cpu.family", "fact.nccl-inter-processor"),
+    "across_gb_per_s": computed("sizing.node_map.inter_processor_bytes_per_s", "across_gpus", "fact.nccl-inter-processor"),
+    "across_loss_gb_per_s": computed(_PLACEMENT, "across_gb_per_s", "one_adapter_gbps", "narrowest_slot_gbps"),
+    "one_adapter_gbps": taken("node.nics.compute_speed", "nic.speed", "own_server.nic_speed"),
+    **dict.fromkeys(("slot_words", "narrowest_slot_gbps"), computed("sizing.node_map.slot_gbps", "node.pcie", *_ANSWERS[1:3])),
+    "slot_loss_gb_per_s": computed(_PLACEMENT, "one_adapter_gbps", "narrowest_slot_gbps"),
+    "uplink_gb_per_s": computed(_PLACEMENT, "node.pcie"),
+    "uplink_share_gb_per_s": computed(_PLACEMENT, "uplink_gb_per_s", "gpus_per_uplink"),
+}
+
 ORIGINS: dict[str, Origin] = {
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
     **for_each("plan tensor pipeline expert data", _PLAN),
@@ -59,6 +77,7 @@ ORIGINS: dict[str, Origin] = {
     "model_tflops": arithmetic("step.flops * machine.devices", "has_plan"),
     "utilization_percent": arithmetic("100 * step.utilization", "has_plan"),
     "run_days": arithmetic("work.units_total / step.rate / 86400", "has_plan", formula="sizing.plans.run_time"),
+    **_INSIDE,
 }
 
 SECTIONS: dict[str, str | Origin] = {
@@ -82,4 +101,5 @@ SECTIONS: dict[str, str | Origin] = {
     "performance.validated_by": computed("regimes.nearest", "plan.label", "gpu.name", "training.precision", "work.model_kind", "size.gpus"),
     "performance.notes": computed(_STEP, "machine.assumed", "sustained_measured"),
     "performance.run_without_failures": "run_days",
+    "node_map": _MAP,
 }

@@ -120,6 +120,25 @@ def test_a_400g_adapter_needs_a_gen5_x16_slot(gpu, narrow):
         assert "how many lanes" in flagged.ask
 
 
+@case("net-nic-gen5-x8", "https://github.com/imbue-ai/cluster-health/blob/main/health_checks/health_checks.py")
+@pytest.mark.parametrize(
+    ("speed", "generation", "lanes", "carried", "rejected"),
+    [
+        ("400 Gb/s", 5, 8, 252.06, True), ("400 Gb/s", 4, 16, 252.06, True), ("400 Gb/s", 5, 16, 504.1, False),
+        ("800 Gb/s", 5, 16, 504.1, True), ("800 Gb/s", 5, 32, 1008.2, False), ("800 Gb/s", 6, 16, 968, False),
+    ],
+)  # fmt: skip
+def test_an_adapter_in_a_slot_that_cannot_feed_it_is_rejected(speed, generation, lanes, carried, rejected):
+    """400 Gb/s need Gen5 x16; 800 Gb/s Gen6 x16 or two Gen5 x16."""
+    design = asked(
+        {"model.preset": "llama-3.1-8b", "scale.nodes": 4, "own_server.gpu": "nvidia-h100-pcie-80gb", "own_server.gpus": 4},
+        own_server__nics=1, own_server__nic_speed=speed, own_server__nic_generation=generation, own_server__nic_lanes=lanes,
+    )  # fmt: skip
+    assert ("interconnect.slot_too_narrow" in design.hard_rejections) is rejected
+    assert design.fact("narrowest_slot_gbps") == pytest.approx(carried, rel=0.01)
+    assert design.fact("slot_gbps") == pytest.approx(carried, rel=0.01)
+
+
 @case("net-multi-fabric-topology", "https://github.com/nebius/soperator/pull/2585")
 def test_separate_fabrics_are_separate_roots_for_the_scheduler():
     """Jobs were placed across unconnected fabrics that the scheduler knew as one."""

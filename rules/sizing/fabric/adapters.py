@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA, hardware_of
+from rules.sizing.node_map import FULL_LANES
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -74,7 +75,7 @@ def compute_adapters(node: Node, gpu: Gpu, catalog: Catalog, answers: Answers) -
     """
     slot = _slot_gbps(node, gpu)
     if node.id == OWN_SERVER_ID:
-        return _own(answers, slot)
+        return _own(answers, _told_slot_gbps(answers, slot))
     stated = [(part, catalog.nics.get(part.id)) for part in node.nics.compute]
     if stated:
         part, nic = stated[0]
@@ -118,6 +119,13 @@ def _own(answers: Answers, slot_gbps: float) -> Adapters:
     assumed = f"the answers do not give {' and '.join(missing)}: one adapter per server, 100 Gb/s" if missing else ""
     protocols = PROTOCOLS if answers.text("preferences.fabric") == "infiniband" else ("ethernet",)
     return Adapters(1 if count is None else count, speed or 100.0, "own adapters", protocols, slot_gbps=slot_gbps, assumed=assumed)
+
+
+def _told_slot_gbps(answers: Answers, usual_gbps: float) -> float:
+    """Return the rate of the slots that the person describes, by generation and lanes; what is not said is as `usual_gbps`, x16."""
+    generation, lanes = answers.count("own_server.nic_generation"), answers.count("own_server.nic_lanes")
+    rate = SLOT_GBPS.get(generation, usual_gbps) if generation else usual_gbps
+    return rate * lanes / FULL_LANES if lanes else rate
 
 
 def _assumed(node: Node, gpu: Gpu, catalog: Catalog, slot_gbps: float) -> Adapters:
