@@ -105,11 +105,10 @@ def test_uplinks_of_management_switches_are_100g(catalog):
 
 
 def test_management_servers_are_bought(catalog):
-    """Five in NVIDIA's BasePOD; their power is not published, and the notes say so."""
+    """Five in NVIDIA's BasePOD."""
     candidate, context = made(catalog, "nvidia-dgx-h100", 31, preferences__fabric="infiniband")
     stage.assess(candidate, context)
     assert {line.item: line.quantity for line in stage.bill(candidate, context)}["management-server"] == 5
-    assert any("power of the management servers is not published" in note for note in candidate.fabric.storage.notes)
 
 
 def test_spare_nodes_have_ports_where_ports_are_free(catalog):

@@ -44,11 +44,13 @@ SMALL_CLUSTER_NODES = 4
 
 @dataclass(frozen=True)
 class Management:
-    """The out-of-band network: managed devices, switches of one product, and their uplinks."""
+    """The out-of-band network: managed ports, switches of one product, and their uplinks; `racks` have `power_units` metered ones each."""
 
     switch: Switch
     ports: int
     switches: int
+    racks: int = 0
+    power_units: int = POWER_UNITS_PER_RACK
 
     @property
     def uplinks(self) -> int:
@@ -148,4 +150,4 @@ def _management(candidate: Candidate, adapters: Adapters, switch: Switch, nodes:
     needed = ceil(ports / switch.ports)
     while ports + needed > needed * switch.ports:
         needed += 1
-    return Management(switch, ports + needed, needed)
+    return Management(switch, ports + needed, needed, racks)

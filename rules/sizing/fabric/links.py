@@ -204,7 +204,7 @@ class Wiring:
         """Yield nodes (where the network has its own), fabric managers, then the switches by plane and tier."""
         if self.node_count:
             for index, name in enumerate(node_names(self.node_count)):
-                unit = self._unit_of_node(index) + 1
+                unit = self.unit_of_node(index) + 1
                 yield Device(name, "node", "node", "", self.node_model, 0, unit, 0, (unit - 1) // self.pod_units + 1)
         for name in self.managers:
             yield Device(name, "manager", "management", self.network)
@@ -220,7 +220,8 @@ class Wiring:
             for name in cores:
                 yield Device(name, "switch", "core", self.network, self.model, number + 1)
 
-    def _unit_of_node(self, node: int) -> int:
+    def unit_of_node(self, node: int) -> int:
+        """Return the unit of a node by its index, both from 0."""
         if self.is_rail:
             return node // self.plane.leaf_down
         return node * self.spec.nics_per_node // self.plane.leaf_down if self.plane.tiers > 1 else 0
@@ -240,9 +241,12 @@ class Wiring:
     def links(self) -> Iterator[Link]:
         """Yield every link: nodes, managers, leaf to leaf, leaf to spine, spine to core; plane by plane within each."""
         planes = range(self.spec.planes)
+        return chain(chain.from_iterable(self.node_links(each) for each in planes), self._manager_links(), self.switch_links())
+
+    def switch_links(self) -> Iterator[Link]:
+        """Yield the links between switches."""
+        planes = range(self.spec.planes)
         return chain(
-            chain.from_iterable(self.node_links(each) for each in planes),
-            self._manager_links(),
             chain.from_iterable(self._pair_links(each) for each in planes),
             chain.from_iterable(self._leaf_spine(each) for each in planes),
             chain.from_iterable(self._spine_core(each) for each in planes),

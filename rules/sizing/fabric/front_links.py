@@ -1,0 +1,173 @@
+"""The network for storage and in-band traffic, link by link: every end on two leaves, and the uplinks of management switches.
+
+A management switch has uplinks of 100G. In cages of 100G and 200G each takes a port of its own; of a faster port four are fanned out, a
+lane each, so the cages of fans come first on a leaf and no other link shares them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import chain
+from math import ceil
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.cabling import PLAIN_CAGES, UPLINK_GBPS, UPLINKS_PER_PORT, management_ports
+from rules.sizing.fabric.links import NODE_LEAF, Device, End, Link, Wiring, names, node_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from rules.sizing.fabric.front_end import FrontEnd
+
+NETWORK, PREFIX = "storage and in-band", "front-"
+UPLINK = "management_leaf"
+SITE = "site"
+
+
+def server_names(front: FrontEnd) -> list[str]:
+    """Return the names of the management servers."""
+    return names("management-server", front.servers)
+
+
+def storage_names(front: FrontEnd) -> list[str]:
+    """Return the names of the boxes of the shared storage."""
+    return names("storage", front.storage.boxes) if front.storage else []
+
+
+def file_server_names(front: FrontEnd) -> list[str]:
+    """Return the names of the file servers."""
+    return names("file-server", front.storage.file_servers) if front.storage else []
+
+
+def management_names(front: FrontEnd) -> list[str]:
+    """Return the names of the switches of the out-of-band network."""
+    return names("oob", front.management.switches) if front.management else []
+
+
+@dataclass(frozen=True)
+class FrontWiring:
+    """The wiring of the front end: `nodes` nodes, then servers, storage and the site, whose ends are numbered in this order."""
+
+    front: FrontEnd
+    wiring: Wiring
+    nodes: int
+    node_links: int
+    site_links: int
+
+    def devices(self) -> Iterator[Device]:
+        """Yield servers, storage, the site's router, then leaves and spines; nodes and management switches belong to other networks."""
+        front = self.front
+        for name in server_names(front):
+            yield Device(name, "server", "management", NETWORK)
+        for name in (*storage_names(front), *file_server_names(front)):
+            yield Device(name, "storage", "storage", NETWORK)
+        yield Device(SITE, SITE, SITE, NETWORK)
+        yield from self.wiring.devices()
+
+    def links(self) -> Iterator[Link]:
+        """Yield the links of all ends, then the uplinks of the management switches, then those between switches."""
+        return chain(self._end_links(), self._uplinks(), self.wiring.switch_links())
+
+    # ------------------------------------------------------------------------------------------------------- ends
+
+    def ends(self) -> Iterator[tuple[str, End, float]]:
+        """Yield (kind, lower end, Gb/s) of every link to a leaf but the uplinks; neighbours go to different leaves."""
+        front, storage = self.front, self.front.storage
+        assert storage is not None
+        per = self.node_links
+        twos = ((name, "node") for name in node_names(self.nodes))
+        for name, kind in chain(twos, ((name, "server") for name in server_names(front))):
+            for port in range(1, per + 1):
+                yield kind, End(name, f"front{port}", port, port), front.speed_gbps
+        for index, name in enumerate(storage_names(front)):
+            links = storage.links // storage.boxes + (index < storage.links % storage.boxes)
+            for port in range(1, links + 1):
+                yield "storage", End(name, f"port{port}", port, port), storage.link_gbps
+        for name in file_server_names(front):
+            for port in range(1, per + 1):
+                yield "file server", End(name, f"front{port}", port, port), front.speed_gbps
+        for port in range(1, self.site_links + 1):
+            yield SITE, End(SITE, f"port{port}", port, port), front.speed_gbps
+
+    def _end_links(self) -> Iterator[Link]:
+        wiring = self.wiring
+        leaves, zone = wiring.switches[0], wiring.zones()[0]
+        for (_, lower, speed), (leaf, slot) in zip(self.ends(), self._end_slots(), strict=True):
+            yield Link(NETWORK, NODE_LEAF, 1, speed, lower, End(leaves[leaf], *zone.port(slot)), slot // zone.per_cage)
+
+    def _end_slots(self) -> Iterator[tuple[int, int]]:
+        """Yield (leaf, downlink) for every end: the free downlinks are dealt out in two halves, so neighbours are on different leaves."""
+        taken = self._fan_cages()
+        free = [
+            (leaf, slot)
+            for leaf, down in enumerate(chain.from_iterable([group.down] * group.switches for group in self.wiring.plane.leaves))
+            for slot in self._slots_after(taken[leaf], down)
+        ]
+        half = ceil(len(free) / 2)
+        for index in range(len(free)):
+            yield free[index // 2 + (half if index % 2 else 0)]
+
+    def _slots_after(self, fans: int, down: int) -> range:
+        """Return the downlinks for ends on a leaf with `fans` downlinks under fans; from the next cage on where the leaf has ports left."""
+        rest, per = down - fans, self.wiring.zones()[0].per_cage
+        start = per * ceil(fans / per)
+        spare = self.wiring.spec.switch_ports - self.wiring.plane.leaf_up - down
+        return range(start, start + rest) if start - fans <= max(0, spare) else range(fans, down)
+
+    # ---------------------------------------------------------------------------------------------------- uplinks
+
+    @property
+    def plain(self) -> bool:
+        """Return whether every uplink has a port of its own."""
+        return self.fan_ports == 0 and self.front.uplinks > 0
+
+    @property
+    def fan_ports(self) -> int:
+        """Return the downlinks that one fan of four uplinks takes; 0 where there are no fans."""
+        front = self.front
+        if not front.uplinks or front.network is None or front.network.option.switch.connector.startswith(PLAIN_CAGES):
+            return 0
+        connector = front.network.option.switch.connector
+        return management_ports(front.uplinks, front.speed_gbps, connector) // (2 * self._fans_per_side)
+
+    @property
+    def _fans_per_side(self) -> int:
+        return ceil(self.front.uplinks / 2 / UPLINKS_PER_PORT)
+
+    def _fan_leaf(self, fan: int, side: int) -> int:
+        """Return the leaf of a fan; as many neighbours as fill a cage share it, and the two sides lie on different leaves."""
+        per = max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
+        return (2 * (fan // per) + side) % self.wiring.plane.leaf
+
+    def _fan_cages(self) -> list[int]:
+        """Return the downlinks under fans, or of plain uplinks, by leaf."""
+        taken = [0] * self.wiring.plane.leaf
+        for leaf, _, ports in self._uplink_places():
+            taken[leaf] += ports
+        return taken
+
+    def _uplink_places(self) -> Iterator[tuple[int, int, int]]:
+        """Yield (leaf, first downlink, downlinks) of each fan, or of each plain uplink; sides alternate."""
+        taken = [0] * self.wiring.plane.leaf
+        count, ports = (self.front.uplinks // 2, 1) if self.plain else (self._fans_per_side, self.fan_ports)
+        for fan in range(count if self.front.uplinks else 0):
+            for side in range(2):
+                leaf = self._fan_leaf(fan, side)
+                yield leaf, taken[leaf], ports
+                taken[leaf] += ports
+
+    def _uplinks(self) -> Iterator[Link]:
+        leaves, zone = self.wiring.switches[0], self.wiring.zones()[0]
+        places = list(self._uplink_places())
+        per = 1 if self.plain else UPLINKS_PER_PORT
+        for index, name in enumerate(management_names(self.front)):
+            fan, lane = divmod(index, per)
+            for side in range(2):
+                leaf, slot, _ = places[2 * fan + side]
+                port, number, cage, first, lanes = zone.port(slot)
+                if not self.plain:
+                    port, number = f"{port}:{lane + 1}", number
+                upper = End(leaves[leaf], port, number, cage, first, lanes)
+                own = self.front.management.switch.ports + side + 1 if self.front.management else side + 1
+                lower = End(name, f"uplink{side + 1}", own, own)
+                yield Link(NETWORK, UPLINK, 1, UPLINK_GBPS, lower, upper, slot // zone.per_cage)
