@@ -123,9 +123,8 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
         guidance=("G1b.3",),
         thresholds=("rel-rate-h100",),
         because=(
-            "With about {interruptions} interruptions the run takes {run_time}, between {run_time_low} and {run_time_high}: the deadline "
-            "of "
-            "{deadline_days} holds only if things go well."
+            "With about {interruptions} interruptions the run takes {run_time}, between {run_time_low} and {run_time_high}: the chance of "
+            "the deadline of {deadline_days} is {chance_words}."
         ),
         fix=(Fix("scale.deadline", "allow {run_high_days}", "{run_high_days}"), _NODES),
     ),
@@ -139,7 +138,7 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
         thresholds=("rel-rate-h100",),
         because=(
             "Even at the slow end, with failures, the run takes {run_time_high}, within the deadline of {deadline_days}; {run_time} "
-            "expected."
+            "expected, the chance is {chance_words}."
         ),
         decides=("reliability.run_time", "{run_time}"),
     ),

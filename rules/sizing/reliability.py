@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from rules.sizing.checkpoint import daly_goodput, plan_checkpoints
+from rules.sizing.completion import SWANSON, Interrupted
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import Range
 
@@ -207,6 +208,29 @@ def effective_days(working_days: Range, goodput: Goodput) -> Range:
         quantity(expected / goodput.expected, "day"),
         quantity(high / max(goodput.low, 1e-6), "day"),
     )  # fmt: skip
+
+
+def interrupted_cases(goodput: Goodput, working_days: Range, catalog: Catalog) -> tuple[tuple[float, Interrupted], ...]:
+    """Return nine runs with their weights: the speed slow, expected and fast, the failures many, expected and few.
+
+    The low and high ends of both bands are taken as 10th and 90th percentile, independent of each other; with many failures restarts are
+    slow, as in the band of goodput.
+    """
+    plan = goodput.checkpoints
+    background = plan.lost - plan.interval / 2.0
+    quick, usual, slow = restart_seconds(catalog)
+    speeds = [magnitude(each, "s") for each in (working_days.high, working_days.expected, working_days.low)]
+    failures = ((goodput.mtbf_low, slow), (goodput.mtbf, usual), (goodput.mtbf_high, quick))
+    return tuple(
+        (slow_weight * many_weight, Interrupted(work, plan.interval, plan.pause, restart + background, between))
+        for slow_weight, work in zip(SWANSON, speeds, strict=True)
+        for many_weight, (between, restart) in zip(SWANSON, failures, strict=True)
+    )
+
+
+def expected_case(cases: tuple[tuple[float, Interrupted], ...]) -> Interrupted:
+    """Return the run with the expected speed and failure rate: the middle one of nine."""
+    return cases[len(cases) // 2][1]
 
 
 def spares_needed(failures_per_day: float, nodes: int, repair_days: float = REPAIR_DAYS) -> int:

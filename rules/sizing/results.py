@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from catalogs.quantities import Quantity
+    from rules.sizing.completion import Interrupted
+    from rules.sizing.reliability import Goodput
 
 
 @dataclass(frozen=True)
@@ -360,7 +362,10 @@ class CostEstimate:
 
 @dataclass(frozen=True)
 class ReliabilityEstimate:
-    """Failures of the job and what they cost. `goodput` is the share of time that makes progress, as a range."""
+    """Failures of the job and what they cost. `goodput` is the share of time that makes progress, as a range.
+
+    `cases` are the runs that the chance of meeting `deadline` is taken over, each with its weight; empty where there is no deadline.
+    """
 
     job_mtbf: Range
     goodput_low: float
@@ -370,3 +375,6 @@ class ReliabilityEstimate:
     restart_time: Quantity
     run_time: Range | None
     notes: tuple[str, ...] = ()
+    goodput_of_job: Goodput | None = None
+    cases: tuple[tuple[float, Interrupted], ...] = ()
+    deadline: Quantity | None = None

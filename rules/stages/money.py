@@ -38,7 +38,7 @@ FULL_TRAINING = ("pretraining", "fine_tuning_full")
 RENTAL_BAND, RENTAL_BAND_GPU, RENTAL_BAND_GPUS_PER_NODE = "cost-cluster-3y", "nvidia-h100-sxm-80gb", 8
 """The threshold with the cost of a rented cluster, and the GPUs that its source means: nodes of eight H100, 1.5 to 3.7 USD per GPU-hour."""
 SELLERS = {
-    "network": ("switch", "cable", "transceiver", "optic", "fibre", "network", "nic"),
+    "network": ("switch", "cable", "transceiver", "optic", "fibre", "network", "nic", "spares_network"),
     "storage": ("storage",),
     "site": ("rack", "power", "cooling"),
 }

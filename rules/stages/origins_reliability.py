@@ -20,6 +20,19 @@ _CHECKPOINT = computed(
     "threshold.sto-global-ckpt-cap",
 )
 
+_CHANCE = computed(
+    "sizing.completion.chance_with_bands",
+    "run_days",
+    "run_low_days",
+    "run_high_days",
+    "mtbf_low_h",
+    "mtbf_h",
+    "restart",
+    "checkpoint_interval",
+    "deadline_days",
+    note="nine cases: slow, expected and fast by many, expected and few failures, weighted 0.3, 0.4 and 0.3 each (Swanson's rule)",
+)
+
 ORIGINS: dict[str, Origin] = {
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
     "run_known": taken("work.units_total", "has_plan"),
@@ -57,6 +70,8 @@ ORIGINS: dict[str, Origin] = {
     ),
     "run_days": arithmetic("work.units_total / step.rate / 86400 / (goodput_percent / 100)", "has_plan", formula=f"{_S}.effective_days"),
     **for_each("run_time_low run_time run_time_high", taken("run_low_days", "run_days", "run_high_days", note="in words")),
+    **for_each("chance_known chance_percent chance_words", _CHANCE),
+    "chance_failures_percent": computed("sizing.completion.chance_of_finishing", "run_days", "mtbf_h", "restart", "deadline_days"),
     "deadline_given": taken("scale.deadline"),
     "deadline_days": taken("scale.deadline"),
 }
@@ -72,4 +87,9 @@ SECTIONS: dict[str, str | Origin] = {
     "reliability.run_time": "run_days",
     "reliability.run_time_range": "run_low_days",
     "reliability.notes": _RATE,
+    "reliability.deadline": _CHANCE,
+    "reliability.single_failure": computed("sizing.failures.single_failures", "mtbf_h", "restart", "lost", "fact.hpn-tor", "fact.hpn-link"),
+    "reliability.shelf": computed(
+        "sizing.failures.shelf_parts", "fact.hpn-tor.per_year", "fact.optics-pluggable", "fact.lead-time-switch", "fact.lead-time-nic"
+    ),
 }

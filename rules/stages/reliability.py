@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_quantity, magnitude, quantity
+from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
-from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.reliability import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.scale import deadline_counts
 from rules.sizing.checkpoint import in_words
+from rules.sizing.completion import chance_of_finishing, chance_with_bands
+from rules.sizing.failures import shelf_parts
 from rules.sizing.reliability import (
     REPAIR_DAYS,
     SECONDS_PER_DAY,
     Goodput,
     effective_days,
+    expected_case,
     failure_rate,
     goodput_of,
+    interrupted_cases,
     job_mtbf,
     restart_seconds,
     run_seconds,
@@ -27,6 +31,8 @@ from rules.sizing.reliability import (
 )
 from rules.sizing.results import BomLine, Range, ReliabilityEstimate
 from rules.sizing.storage import reference_rates
+from rules.stages.reliability_fields import FACTS
+from rules.stages.reliability_sections import describe
 
 if TYPE_CHECKING:
     from catalogs.quantities import Quantity
@@ -38,48 +44,8 @@ STAGE = Stage.RELIABILITY
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 SECONDS_PER_HOUR = 3600.0
-
-FACTS: tuple[FactField, ...] = (
-    FactField("has_plan", "whether a parallel plan was found"),
-    FactField("run_known", "whether the length of the run is known"),
-    FactField("gpu", "name of the GPU"),
-    FactField("node", "name of the server"),
-    FactField("gpus", "number of GPUs"),
-    FactField("nodes", "number of scale-out nodes"),
-    FactField("multi_node", "whether there is more than one node"),
-    FactField("own_machine", "whether it is one machine that the person has or builds"),
-    FactField("is_rack", "whether nodes are trays of a pre-integrated rack"),
-    FactField("gpus_per_rack", "GPUs of the pre-integrated rack, 0 for servers"),
-    FactField("mtbf_low_h", "mean time between job interruptions, lower end"),
-    FactField("mtbf_h", "mean time between job interruptions"),
-    FactField("mtbf_low", "the lower end in words"),
-    FactField("mtbf", "the expected one in words"),
-    FactField("mtbf_high", "the upper end in words"),
-    FactField("rate_basis", "whose interruptions the rate was counted on"),
-    FactField("rate_is_assumed", "whether no rate of this GPU is published"),
-    FactField("interruptions", "interruptions expected over the run, 0 where its length is unknown"),
-    FactField("goodput_low_percent", "share of time that makes progress, lower end"),
-    FactField("goodput_percent", "share of time that makes progress"),
-    FactField("goodput_high_percent", "share of time that makes progress, upper end"),
-    FactField("restart", "time from a failure to training again, in words"),
-    FactField("lost", "work that an average failure throws away, in words"),
-    FactField("checkpoint_interval", "time between checkpoints, in words"),
-    FactField("checkpoint_mode", "synchronous or asynchronous"),
-    FactField("checkpoint_pause", "time for which a checkpoint stops the training, in words"),
-    FactField("spare_nodes", "spare nodes"),
-    FactField("spare_percent", "spare nodes over nodes"),
-    FactField("spare_cost_percent", "what one more spare adds to the cluster"),
-    FactField("nodes_out", "nodes out for repair at a time, on average"),
-    FactField("repair_days", "time until a failed node is back"),
-    FactField("run_low_days", "length of the run with failures, lower end"),
-    FactField("run_days", "length of the run with failures"),
-    FactField("run_high_days", "length of the run with failures, upper end"),
-    FactField("run_time_low", "the lower end in words"),
-    FactField("run_time", "the expected length in words"),
-    FactField("run_time_high", "the upper end in words"),
-    FactField("deadline_given", "whether a deadline must be met: one that was answered, or the assumed one where the size follows from it"),
-    FactField("deadline_days", "the deadline"),
-)
+SHELF = "spares_network"
+"""Category of spare parts of the network: their sellers are those of the network, not of the servers."""
 
 
 def _goodput(candidate: Candidate, context: Context) -> Goodput:
@@ -142,7 +108,31 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "repair_days": REPAIR_DAYS,
         **_goodput_facts(goodput),
         **_run_facts(run, per_day, context),
+        **_chance_facts(candidate, context, goodput, working),
     }
+
+
+def _chance_facts(candidate: Candidate, context: Context, goodput: Goodput, working: Range | None) -> dict[str, Scalar]:
+    """State the chance of meeting the deadline, by formula."""
+    days = context.answers.number("scale.deadline") or 0.0
+    if working is None or not deadline_counts(context.answers) or candidate.reliability is None:
+        return {"chance_known": False, "chance_percent": 0.0, "chance_failures_percent": 0.0, "chance_words": "unknown"}
+    cases = interrupted_cases(goodput, working, context.catalog)
+    candidate.reliability = replace(candidate.reliability, cases=cases, deadline=quantity(days, "day"))
+    alone = chance_of_finishing(expected_case(cases), days * SECONDS_PER_DAY)
+    chance = chance_with_bands(cases, days * SECONDS_PER_DAY)
+    words = f"{_percent(chance)} with the bands of speed and failure rate, {_percent(alone)} where both are as expected"
+    return {
+        "chance_known": True,
+        "chance_percent": 100.0 * chance,
+        "chance_failures_percent": 100.0 * alone,
+        "chance_words": words,
+    }
+
+
+def _percent(share: float) -> str:
+    """Return a chance in words: above 99 and below 1 % no digits are claimed."""
+    return "more than 99 %" if share > 0.99 else "less than 1 %" if share < 0.01 else f"{share:.0%}".replace("%", " %")
 
 
 def _goodput_facts(goodput: Goodput) -> dict[str, Scalar]:
@@ -203,33 +193,26 @@ def _estimate(
         restart_time=quantity(usual, "s"),
         run_time=run,
         notes=tuple(notes),
+        goodput_of_job=goodput,
     )
 
 
-def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
-    """Return the section "reliability" of the design."""
-    del context
-    found = candidate.reliability
-    if found is None:
-        return {}
-    section: dict[str, object] = {
-        "job_mtbf": format_quantity(found.job_mtbf.expected, "hour"),
-        "job_mtbf_range": [format_quantity(found.job_mtbf.low, "hour"), format_quantity(found.job_mtbf.high, "hour")],
-        "job_mtbf_kind": found.job_mtbf.kind.value,
-        "goodput": round(found.goodput, 4),
-        "goodput_range": [round(found.goodput_low, 4), round(found.goodput_high, 4)],
-        "restart_time": format_quantity(found.restart_time, "s"),
-        "spare_nodes": found.spare_nodes,
-    }
-    if found.run_time is not None:
-        section["run_time"] = format_quantity(found.run_time.expected, "day")
-        section["run_time_range"] = [format_quantity(found.run_time.low, "day"), format_quantity(found.run_time.high, "day")]
-    return {"reliability": {**section, "notes": list(found.notes)}}
-
-
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:
-    """Return the spare nodes: whole servers, or the trays of pre-integrated racks (whose price is not the rack's)."""
-    del context
+    """Return the spares: on the floor whole servers or trays of racks (whose price is not the rack's), on the shelf network parts."""
+    return [*_spare_nodes(candidate), *_shelf(candidate, context)]
+
+
+def _shelf(candidate: Candidate, context: Context) -> list[BomLine]:
+    catalog = context.catalog
+    lines = []
+    for part in shelf_parts(candidate, catalog):
+        record = catalog.switches.get(part.item) or catalog.cables.get(part.item)
+        note = f"on the shelf: until the next delivery in {part.weeks:g} weeks"
+        lines.append(BomLine(part.item, f"{record.name if record else part.item} (spare)", SHELF, part.stock, note=note))
+    return lines
+
+
+def _spare_nodes(candidate: Candidate) -> list[BomLine]:
     found, node = candidate.reliability, candidate.node
     if found is None or found.spare_nodes == 0:
         return []

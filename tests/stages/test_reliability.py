@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from catalogs import load_catalog
+from catalogs.quantities import parse_quantity
 from rules.answers import Answers
 from rules.candidate import Context
 from rules.proposals import candidate_of
+from rules.sizing.failures import stock_for
 from rules.sizing.workload import describe_workload
 from rules.stages import reliability, storage_cpu
 
@@ -91,3 +93,45 @@ def test_a_run_of_minutes_is_told_in_minutes(catalog):
     _, _, fact = assess(catalog, 1, {"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_lora", "training.tokens": "20M"})
     assert fact["run_days"] < 0.05
     assert fact["run_time"].endswith((" min", " s"))
+
+
+def test_the_chance_of_the_deadline_by_formula_and_by_simulation(catalog):
+    """Where the deadline is the mean of the run, about half of all runs make it; the simulation counts every failure on its own."""
+    candidate, context, fact = assess(catalog, 2048, LLAMA)
+    days = candidate.reliability.run_time.expected.to("day").magnitude
+    candidate, context, fact = assess(catalog, 2048, {**LLAMA, "scale.deadline": f"{days:.4f} days"})
+    section = reliability.describe(candidate, context)["reliability.deadline"]
+    assert 0.35 <= section["chance_failures_alone"] <= 0.65
+    assert section["chance_simulated"] == pytest.approx(section["chance_failures_alone"], abs=0.25)
+    assert parse_quantity(section["simulated_mean"]).to("day").magnitude == pytest.approx(days, rel=0.02)
+    assert 0.2 <= section["chance"] <= 0.8
+    assert fact["chance_known"] is True
+
+
+def test_more_time_never_lowers_the_chance(catalog):
+    chances = [assess(catalog, 2048, {**LLAMA, "scale.deadline": f"{days} days"})[2]["chance_percent"] for days in (40, 60, 80, 100, 200)]
+    assert chances == sorted(chances)
+    assert chances[0] < 5 < 95 < chances[-1]
+
+
+def test_without_a_deadline_no_chance_is_claimed(catalog):
+    candidate, context, fact = assess(catalog, 16, {"model.preset": "llama-3.1-8b", "scale.nodes": 16})
+    assert fact["chance_known"] is False
+    assert "reliability.deadline" not in reliability.describe(candidate, context)
+
+
+def test_what_one_failure_costs_on_the_cluster_of_llama_3(catalog):
+    """2,048 nodes: a node 2,832 times a year (419 in 54 days), each with the job of 16,384 GPUs back to its checkpoint."""
+    candidate, context, _ = assess(catalog, 2048, LLAMA)
+    rows = {row["part"]: row for row in reliability.describe(candidate, context)["reliability"]["single_failure"]}
+    node = rows["node with its GPUs and links"]
+    assert node["per_year"] == pytest.approx(419 * 365 / 54, rel=0.01)
+    assert node["stops_gpus"] == 16_384
+    assert node["gpu_hours"] == pytest.approx(16_384 * (660 + 225 + 40) / 3600, rel=0.35)
+    assert node["meaning"] == "interrupts the job"
+
+
+@pytest.mark.parametrize(("mean", "stock"), [(0.05, 0), (0.06, 1), (1.0, 3), (5.0, 9), (100.0, 117)])
+def test_the_shelf_suffices_nineteen_times_of_twenty(mean, stock):
+    """Tables of the Poisson distribution: P(X <= 3) is 0.981 for a mean of 1, P(X <= 9) 0.968 for 5, P(X <= 117) 0.957 for 100."""
+    assert stock_for(mean) == stock
