@@ -94,15 +94,15 @@ class NodeMap:
     def pairs(self) -> list[Pair]:
         """Return each GPU with the compute adapter that it uses: the nearest, of equals the one with the fewest GPUs."""
         adapters = self.adapters("compute")
+        if not adapters:
+            return []
         used = dict.fromkeys((each.name for each in adapters), 0)
         found = []
-        for gpu in self.gpus:
-            if not adapters:
-                break
-            nearest = min(adapters, key=lambda each: (PATHS.index(path(gpu, each)), used[each.name]))
+        for gpu in sorted(self.gpus, key=lambda gpu: min(PATHS.index(path(gpu, each)) for each in adapters)):
+            nearest = min(adapters, key=lambda each, gpu=gpu: (PATHS.index(path(gpu, each)), used[each.name]))  # type: ignore[misc]
             used[nearest.name] += 1
             found.append(Pair(gpu, nearest, path(gpu, nearest)))
-        return found
+        return sorted(found, key=lambda each: int(each.gpu.name))
 
     def across(self) -> list[Pair]:
         """Return the pairs on two processors, whose traffic all goes between the processors."""

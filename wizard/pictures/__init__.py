@@ -38,7 +38,10 @@ class PictureModule(Protocol):
         """Return the picture as an SVG document."""
 
 
-PICTURES: tuple[Picture, ...] = (Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),)
+PICTURES: tuple[Picture, ...] = (
+    Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),
+    Picture("node", "Node", "how GPUs and network adapters hang together inside one server"),
+)
 
 
 def picture(id_: str) -> Picture:
