@@ -64,3 +64,10 @@ def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, st
     judged = [judge(candidate, context, strict=strict) for candidate in kept]
     ranking = rank([each.candidate for each in judged], context)
     return Considered(context, judged, ranking, [*proposals.rejected, *dominated])
+
+
+def feasible(answers: Answers, catalog: Catalog) -> bool:
+    """Return whether some candidate meets every answer: as `advise(…).fits`, but the first that does ends the search."""
+    context = Context(answers, catalog, describe_workload(answers, catalog))
+    kept, _ = prune(propose(context).candidates, context)
+    return any(rank([judge(candidate, context).candidate], context).good for candidate in kept)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rules.answers import Answers
+    from rules.conflicts import ConflictSet
     from rules.findings import Finding
     from rules.sizing.results import BomLine
 
@@ -128,6 +129,7 @@ class Design:
     rejected: tuple[Rejected, ...]
     reentries: tuple[Reentry, ...] = ()
     dissents: tuple[Dissent, ...] = ()
+    conflict_sets: tuple[ConflictSet, ...] = ()
     notices: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
 
@@ -155,6 +157,7 @@ class Design:
             "assumption": [_without_empty(vars(each)) for each in self.assumptions],
             "warning": [_finding_row(found) for found in self.of_kind(Kind.WARNING)],
             "conflict": [_finding_row(found) for found in self.conflicts],
+            "conflict_set": [each.document() for each in self.conflict_sets],
             "alternative": [_alternative_row(each) for each in self.alternatives],
             "rejected": [_without_empty(vars(each)) for each in self.rejected],
             "reentry": [dict(vars(each)) for each in self.reentries],

@@ -1,0 +1,198 @@
+"""When nothing fits: the smallest sets of answers that cannot hold together, and for each answer the smallest change that helps.
+
+A set is minimal when it cannot hold and would as soon as any one of its answers were given up. All minimal sets are found by taking the
+largest set of answers not yet decided: where it holds, so do its parts; where it does not, it is thinned out to a minimal set, and all
+larger ones are decided. (Liffiton, Previti, Malik and Marques-Silva: Fast, flexible MUS enumeration, Constraints 21, 2016.) The number
+of designs made on the way is bounded, so the same answers give the same sets on every machine.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import combinations
+from typing import TYPE_CHECKING, Any
+
+from rules.answers import AnswerError
+from rules.constraints import ORIGIN, Constraint, Oracle, constraints, keeping
+from rules.smallest import SmallestChange, cost_between, smallest_change
+from rules.whatif import with_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from catalogs import Catalog
+    from rules.answers import Answers
+    from rules.design import Design
+
+MOST_DESIGNS = 160
+"""Designs that are made to find the sets; seven answers take about thirty."""
+MOST_CHANGES = 240
+"""Designs that are made to find the smallest changes."""
+MOST_ANSWERS = 14
+"""So many answers are told apart; of more, the last ones are always kept, so sets may be larger than need be."""
+NEEDS = ("training.tokens", "training.samples", "training.global_batch", "training.sequence_length", "workload.kind")
+"""Answers that say what is trained: no part of a set, but a change of one may help."""
+
+
+@dataclass(frozen=True)
+class ConflictSet:
+    """Answers that cannot hold together beside what is trained; without any one of them, the others can.
+
+    `changes`: for each answer the smallest change that makes this set hold, the cheapest first; then those of what is trained. An empty
+    set of answers means that what is trained cannot be had at all.
+    """
+
+    answers: tuple[Constraint, ...]
+    changes: tuple[SmallestChange, ...] = ()
+
+    @property
+    def keys(self) -> tuple[str, ...]:
+        """Return the keys of the answers."""
+        return tuple(each.key for each in self.answers)
+
+    @property
+    def sentence(self) -> str:
+        """Return the set as a sentence."""
+        if not self.answers:
+            return "what is trained fits no candidate, whatever else is answered"
+        shown = [f"{each.key} = {each.value}" + (" (assumed)" if each.assumed else "") for each in self.answers]
+        if len(shown) == 1:
+            return f"{shown[0]} cannot hold with what is trained"
+        return f"{', '.join(shown[:-1])} and {shown[-1]} cannot hold together"
+
+    def document(self) -> dict[str, Any]:
+        """Return the set as the row of a design file."""
+        return {
+            "answers": list(self.keys),
+            "values": [each.value for each in self.answers],
+            "assumed": [each.key for each in self.answers if each.assumed],
+            "because": self.sentence,
+            "change": [each.document() for each in self.changes],
+        }
+
+
+@dataclass(frozen=True)
+class Conflicts:
+    """The minimal sets. `complete`: all of them were found. `together`: changes after which every answer holds, one per set."""
+
+    sets: tuple[ConflictSet, ...]
+    complete: bool
+    together: tuple[SmallestChange, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the sets as plain data."""
+        return {
+            "sets": [each.document() for each in self.sets],
+            "complete": self.complete,
+            "together": [each.document() for each in self.together],
+        }
+
+
+def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True) -> Conflicts:
+    """Return the minimal sets of answers that cannot hold together; none where a design fits. Raises AnswerError.
+
+    `changes`: look for the smallest changes too, which takes most of the time.
+    """
+    oracle = Oracle(catalog, MOST_DESIGNS)
+    all_ = constraints(answers)
+    if oracle.fits(answers):
+        return Conflicts((), True)
+    named = {each.key: each for each in all_}
+    free = [each.key for each in all_][:MOST_ANSWERS]
+    fixed = [each.key for each in all_][MOST_ANSWERS:]
+
+    def holds(keys: frozenset[str]) -> bool:
+        return oracle.fits(keeping(answers, all_, [*keys, *fixed]))
+
+    found, complete = minimal_sets(free, holds, lambda: oracle.spent)
+    sets = [ConflictSet(tuple(named[key] for key in free if key in each)) for each in found]
+    if not changes:
+        return Conflicts(tuple(sets), complete and not fixed)
+    oracle.most = oracle.asked + MOST_CHANGES
+    sets = [replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle)) for each in sets]
+    return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle))
+
+
+def minimal_sets(
+    keys: Iterable[str], holds: Callable[[frozenset[str]], bool], spent: Callable[[], bool] = lambda: False
+) -> tuple[list[frozenset[str]], bool]:
+    """Return every minimal set of `keys` that does not hold, smallest first, and whether all were found before `spent`.
+
+    `holds` says whether a set can hold; every part of a set that holds is taken to hold as well.
+    """
+    names = tuple(keys)
+    good: list[frozenset[str]] = []
+    bad: list[frozenset[str]] = []
+    while (seed := _undecided(names, good, bad)) is not None:
+        if spent():
+            return _sorted(bad, names), False
+        if holds(seed):
+            good.append(seed)
+        else:
+            bad.append(_thinned(seed, names, holds))
+    return _sorted(bad, names), True
+
+
+def _undecided(names: tuple[str, ...], good: list[frozenset[str]], bad: list[frozenset[str]]) -> frozenset[str] | None:
+    """Return the largest set that is no part of one that holds and has no part that does not, None where all are decided."""
+    for size in range(len(names), -1, -1):
+        for chosen in combinations(names, size):
+            each = frozenset(chosen)
+            if not any(each <= other for other in good) and not any(other <= each for other in bad):
+                return each
+    return None
+
+
+def _thinned(seed: frozenset[str], names: tuple[str, ...], holds: Callable[[frozenset[str]], bool]) -> frozenset[str]:
+    """Leave out one answer after the other as long as the rest does not hold."""
+    rest = seed
+    for name in names:
+        if name in rest and not holds(rest - {name}):
+            rest = rest - {name}
+    return rest
+
+
+def _sorted(sets: list[frozenset[str]], names: tuple[str, ...]) -> list[frozenset[str]]:
+    return sorted(sets, key=lambda each: (len(each), [names.index(name) for name in names if name in each]))
+
+
+def _changes(
+    found: ConflictSet, answers: Answers, all_: tuple[Constraint, ...], kept: list[str], oracle: Oracle
+) -> tuple[SmallestChange, ...]:
+    """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold."""
+    alone = keeping(answers, all_, kept)
+    rows = []
+    for key in (*found.keys, *(key for key in NEEDS if answers.given(key))):
+        if oracle.spent:
+            break
+        change = smallest_change(alone, key, oracle.fits)
+        if change is not None:
+            rows.append(change)
+    return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
+
+
+def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
+    """Return changes after which every answer holds: of each set the cheapest, moved on where the sets need more of it together."""
+    if any(not each.changes for each in sets):
+        return ()
+    chosen: dict[str, SmallestChange] = {}
+    for change in (each.changes[0] for each in sets):
+        if change.key not in chosen or change.cost > chosen[change.key].cost:
+            chosen[change.key] = change
+    try:
+        changed = with_changes(answers, {key: value for each in chosen.values() for key, value in each.changes.items()}, ORIGIN)
+        if oracle.fits(changed):
+            return tuple(chosen.values())
+        for key in chosen:
+            more = smallest_change(changed, key, oracle.fits)
+            if more is not None:
+                further = cost_between(answers, key, more)
+                return tuple({**chosen, key: replace(more, before=answers.text(key), cost=further)}.values())
+    except AnswerError:
+        return ()
+    return ()
+
+
+def with_conflict_sets(design: Design, catalog: Catalog) -> Design:
+    """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types."""
+    return design if design.fits else replace(design, conflict_sets=find_conflicts(design.answers, catalog).sets)

@@ -1,0 +1,112 @@
+"""Answers as constraints: which of them a design must keep, and what the answers look like without one.
+
+What is trained is the need; limits, sizes, preferences and parts of the plan are constraints. An assumption that binds (the hall has
+air only, the run ends within a quarter of a year) is one too. To relax a constraint never takes a candidate away.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rules.advisor import feasible
+from rules.answer_fields import COOLING
+from rules.answers import field_of
+from rules.scale import deadline_counts, size_given
+from rules.whatif import with_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+
+    from catalogs import Catalog
+    from rules.answers import Answers
+
+ORIGIN = "what-if"
+LIMITS = (
+    "budget.purchase",
+    "facility.total_power",
+    "facility.racks",
+    "facility.rack_power",
+    "facility.inlet_temperature",
+    "facility.feed",
+)
+"""Limits of money and of the site: without an answer nothing is limited, or the usual is assumed."""
+PREFERENCES = (
+    "preferences.vendors",
+    "preferences.gpus",
+    "preferences.nodes",
+    "preferences.fabric",
+    "preferences.oversubscription",
+    "preferences.storage",
+    "training.precision",
+    "software.framework",
+)
+"""Answers that rule products or techniques out; without an answer any is taken."""
+PLAN = tuple(f"parallelism.{part}" for part in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute"))
+SIZES = ("scale.nodes", "scale.gpus")
+DEADLINE, COOLING_KEY, MODE = "scale.deadline", "facility.cooling", "scale.mode"
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """An answer that binds; `assumed` where nobody gave it."""
+
+    key: str
+    value: str
+    assumed: bool = False
+
+
+def constraints(answers: Answers) -> tuple[Constraint, ...]:
+    """Return the constraints that the answers state, and the assumptions that bind like one, in the order of the questions."""
+    keys = [key for key in (*LIMITS, *PREFERENCES, *SIZES) if answers.given(key) and answers.text(key) != "any"]
+    if answers.text("parallelism.mode") != "automatic" or not answers.given("parallelism.mode"):
+        keys += [key for key in PLAN if answers.given(key)]
+    if deadline_counts(answers):
+        keys.append(DEADLINE)
+    if set(answers.names(COOLING_KEY)) != set(COOLING):
+        keys.append(COOLING_KEY)
+    order = {key: number for number, key in enumerate(_ORDER)}
+    return tuple(Constraint(key, answers.text(key), not answers.given(key)) for key in sorted(keys, key=order.__getitem__))
+
+
+_ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, *PREFERENCES)
+
+
+def relaxed(answers: Answers, keys: Collection[str]) -> Answers:
+    """Return answers that no longer state the constraints `keys`."""
+    changes: dict[str, object] = {key: None for key in keys if key in answers.values}
+    if DEADLINE in keys:
+        changes[DEADLINE] = f"{field_of(DEADLINE).maximum:g} days"
+    if COOLING_KEY in keys:
+        changes[COOLING_KEY] = COOLING
+    by_budget = answers.text(MODE) == "budget" and "budget.purchase" in keys
+    by_size = answers.text(MODE) == "fixed" and not any(answers.given(key) and key not in keys for key in SIZES)
+    if answers.given(MODE) and (by_budget or (by_size and size_given(answers))):
+        changes[MODE] = None
+    return with_changes(answers, changes, ORIGIN)
+
+
+def keeping(answers: Answers, all_: Sequence[Constraint], keys: Collection[str]) -> Answers:
+    """Return answers in which of all constraints only `keys` stand."""
+    return relaxed(answers, [each.key for each in all_ if each.key not in keys])
+
+
+class Oracle:
+    """Says whether answers can be met, remembers what it said, and counts how many designs it took."""
+
+    def __init__(self, catalog: Catalog, most: int) -> None:
+        self.catalog, self.most, self.asked = catalog, most, 0
+        self._known: dict[tuple[tuple[str, str], ...], bool] = {}
+
+    def fits(self, answers: Answers) -> bool:
+        """Return whether some candidate meets every answer."""
+        key = tuple(sorted((name, str(value)) for name, value in answers.values.items()))
+        if key not in self._known:
+            self.asked += 1
+            self._known[key] = feasible(answers, self.catalog)
+        return self._known[key]
+
+    @property
+    def spent(self) -> bool:
+        """Return whether as many designs were made as may be."""
+        return self.asked >= self.most

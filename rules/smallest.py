@@ -1,0 +1,171 @@
+"""The smallest change of one answer after which something holds, and what such a change costs.
+
+The cost says how far an answer moves: a number by the share of its change (10 kW to 12 kW costs 0.2, 10 kW to 5 kW costs 1, since half
+is as far as double), anything else as much as doubling a number (1). It ranks changes; it is no money.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import ceil, floor
+from typing import TYPE_CHECKING, Any
+
+from catalogs.quantities import format_number
+from rules.answer_fields import COOLING, FEEDS
+from rules.answers import AnswerError, field_of
+from rules.render import value_text
+from rules.whatif import with_changes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from rules.answers import Answers
+
+OTHER_COST = 1.0
+"""What a change costs that is no number: as much as doubling one."""
+MOST_DOUBLINGS = 6
+"""Sixty-four times as much is another wish; the search for a number that helps ends there."""
+WITHIN = 1.02
+"""A smallest number is found to two percent; counts are exact."""
+DIGITS = 3
+RAISED = ("scale.deadline", "budget.purchase", "facility.total_power", "facility.racks", "facility.rack_power", "training.global_batch")
+"""Numbers that help by being larger."""
+LOWERED = ("training.tokens", "training.samples", "training.sequence_length", "facility.inlet_temperature", "facility.pue")
+"""Numbers that help by being smaller."""
+EITHER_WAY = ("scale.nodes", "scale.gpus", "preferences.oversubscription")
+"""Numbers that may help by being larger or smaller; larger is looked at first."""
+DROPPED = ""
+"""The value of a change that takes an answer away."""
+
+
+@dataclass(frozen=True)
+class SmallestChange:
+    """The smallest change of one answer that helps. `after` is "" where the answer is taken away; `cost` ranks it."""
+
+    key: str
+    before: str
+    after: str
+    cost: float
+    text: str
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """Return the change as `with_changes` takes it."""
+        return {self.key: self.after or None}
+
+    def document(self) -> dict[str, Any]:
+        """Return the change as plain data."""
+        return {"key": self.key, "before": self.before, "after": self.after, "cost": float(f"{self.cost:.3g}"), "text": self.text}
+
+
+def smallest_change(answers: Answers, key: str, holds: Callable[[Answers], bool]) -> SmallestChange | None:
+    """Return the smallest change of the answer `key` after which `holds`, None where none was found.
+
+    `holds` is asked of whole answers; it should not turn false again as the number moves on, and where it does, a change that was
+    asked about is returned all the same.
+    """
+    declared = field_of(key)
+    if declared.kind in ("quantity", "number", "count") and answers.number(key) is not None:
+        ways = [1] if key in RAISED else [-1] if key in LOWERED else [1, -1] if key in EITHER_WAY else []
+        found = [change for way in ways if (change := _number(answers, key, way, holds)) is not None]
+        if found:
+            return min(found, key=lambda each: each.cost)
+        if ways and key not in EITHER_WAY:
+            return None
+    return next((change for change in _others(answers, key) if _holds(answers, change, holds)), None)
+
+
+def cost_between(answers: Answers, key: str, change: SmallestChange) -> float:
+    """Return what a change costs that starts from `answers` instead of from where it was looked for."""
+    start, end = answers.number(key), with_changes(answers, change.changes).number(key)
+    if not start or not end or not change.after:
+        return max(change.cost, OTHER_COST)
+    return max(end / start, start / end) - 1.0
+
+
+def _holds(answers: Answers, change: SmallestChange, holds: Callable[[Answers], bool]) -> bool:
+    try:
+        return holds(with_changes(answers, change.changes, "what-if"))
+    except AnswerError:
+        return False
+
+
+def _number(answers: Answers, key: str, way: int, holds: Callable[[Answers], bool]) -> SmallestChange | None:
+    """Double or halve until it holds, then close in between the last that did not and the first that did."""
+    declared, start = field_of(key), answers.number(key)
+    if not start:
+        return None
+    whole = declared.kind == "count"
+    low, high = declared.minimum or 0.0, declared.maximum or float("inf")
+
+    def at(number: float) -> SmallestChange:
+        text = str(int(number)) if whole else value_text("", number)
+        cost = max(number / start, start / number) - 1.0
+        said = f"{'raise' if number > start else 'lower'} it to {text} {declared.unit}".strip()
+        return SmallestChange(key, answers.text(key), f"{text} {declared.unit}".strip(), cost, said)
+
+    failing, good = start, None
+    for step in range(1, MOST_DOUBLINGS + 1):
+        number = min(max(start * 2.0 ** (way * step), low), high)
+        number = (ceil(number) if way > 0 else floor(number)) if whole else number
+        if number == failing or number <= 0:
+            break
+        if _holds(answers, at(number), holds):
+            good = number
+            break
+        failing = number
+    while good is not None and not _close(failing, good, whole=whole):
+        middle = (failing * good) ** 0.5
+        middle = _between(failing, good, middle) if whole else middle
+        if _holds(answers, at(middle), holds):
+            good = middle
+        else:
+            failing = middle
+    if good is None:
+        return None
+    rounded = at(good) if whole else at(_rounded(good, up=way > 0))
+    return rounded if whole or _holds(answers, rounded, holds) else at(good)
+
+
+def _between(failing: float, good: float, middle: float) -> int:
+    low, high = sorted((int(failing), int(good)))
+    return min(max(round(middle), low + 1), high - 1)
+
+
+def _close(failing: float, good: float, *, whole: bool) -> bool:
+    if whole:
+        return abs(good - failing) <= 1
+    return max(failing / good, good / failing) <= WITHIN
+
+
+def _rounded(number: float, *, up: bool) -> float:
+    """Return the number with three significant digits, away from where it came from."""
+    near = float(f"{number:.{DIGITS}g}")
+    if near == number or (near > number) is up:
+        return near
+    step = 10.0 ** (floor_log10(number) - DIGITS + 1)
+    return float(format_number(near + step if up else near - step, DIGITS))
+
+
+def floor_log10(number: float) -> int:
+    """Return the power of ten that a positive number begins with."""
+    return int(f"{number:e}".partition("e")[2])
+
+
+def _others(answers: Answers, key: str) -> Iterator[SmallestChange]:
+    """Yield what an answer that is no number may be changed to, the mildest change first."""
+    before = answers.text(key)
+    if key == "facility.cooling":
+        have = answers.names(key)
+        for other in COOLING:
+            if other not in have:
+                yield SmallestChange(key, before, ", ".join((*have, other)), OTHER_COST, f"provide {other} cooling too")
+        yield SmallestChange(key, before, ", ".join(COOLING), OTHER_COST * 2, "provide every kind of cooling")
+    elif key == "facility.feed":
+        for other in FEEDS:
+            if other != before:
+                yield SmallestChange(key, before, other, OTHER_COST, f"feed the racks with {other.replace('_', ' ')}")
+    elif key == "workload.kind" and before == "fine_tuning_full":
+        yield SmallestChange(key, before, "fine_tuning_lora", OTHER_COST, "train adapters on frozen weights")
+    if answers.given(key) and key != "facility.cooling":
+        yield SmallestChange(key, before, DROPPED, OTHER_COST, "leave it open")

@@ -1,0 +1,165 @@
+"""Minimal sets of answers that cannot hold together: checked against every subset, on made-up oracles and on the advisor itself."""
+
+from __future__ import annotations
+
+import random
+from itertools import combinations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import advise, feasible
+from rules.answers import Answers
+from rules.conflicts import find_conflicts, minimal_sets, with_conflict_sets
+from rules.constraints import constraints, keeping, relaxed
+from rules.smallest import smallest_change
+from rules.whatif import with_changes
+
+TWO = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"], "training.tokens": "20B"}
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def answers(**changes: object) -> Answers:
+    return Answers.of(TWO | {key.replace("__", "."): value for key, value in changes.items()})
+
+
+def brute_force(names: tuple[str, ...], holds) -> set[frozenset[str]]:
+    """Every subset that does not hold although each of its parts does, by asking about all subsets."""
+    subsets = [frozenset(chosen) for size in range(len(names) + 1) for chosen in combinations(names, size)]
+    bad = {each for each in subsets if not holds(each)}
+    return {each for each in bad if not any(other < each for other in bad)}
+
+
+class TestMinimalSets:
+    @pytest.mark.parametrize("seed", range(60))
+    def test_agree_with_all_subsets(self, seed):
+        """Any family of forbidden sets makes an oracle; the minimal ones of the family are the answer."""
+        source = random.Random(seed)
+        names = tuple("abcdefg"[: source.randrange(1, 8)])
+        count = source.randrange(5)
+        forbidden = [frozenset(source.sample(names, source.randrange(1, len(names) + 1))) for _ in range(count)]
+
+        def holds(keys: frozenset[str]) -> bool:
+            return not any(each <= keys for each in forbidden)
+
+        found, complete = minimal_sets(names, holds)
+        assert complete
+        assert set(found) == brute_force(names, holds)
+        assert found == sorted(found, key=lambda each: (len(each), sorted(each)))
+
+    def test_what_cannot_be_had_at_all_is_the_empty_set(self):
+        assert minimal_sets("ab", lambda _: False) == ([frozenset()], True)
+
+    def test_ends_where_it_may_ask_no_more(self):
+        asked = []
+
+        def holds(keys: frozenset[str]) -> bool:
+            asked.append(keys)
+            return len(keys) < 2
+
+        found, complete = minimal_sets("abcdef", holds, lambda: len(asked) > 6)
+        assert not complete
+        assert all(len(each) == 2 for each in found)
+
+    @pytest.mark.parametrize(
+        "changes",
+        [
+            {"facility__total_power": "10 kW", "facility__rack_power": "8 kW"},
+            {"facility__racks": 1, "facility__rack_power": "11 kW"},
+            {"budget__purchase": "100k USD"},
+            {"facility__cooling": ["immersion"]},
+            {"scale__deadline": "1 day"},
+        ],
+    )
+    def test_of_the_advisor_agree_with_all_subsets(self, catalog, changes):
+        given = answers(**changes)
+        all_ = constraints(given)
+        assert 3 <= len(all_) <= 6
+
+        def holds(keys: frozenset[str]) -> bool:
+            return feasible(keeping(given, all_, keys), catalog)
+
+        found = find_conflicts(given, catalog, changes=False)
+        assert found.complete
+        assert {frozenset(each.keys) for each in found.sets} == brute_force(tuple(each.key for each in all_), holds)
+
+
+class TestConstraints:
+    def test_what_binds(self):
+        given = answers(facility__rack_power="8 kW", preferences__fabric="any", facility__total_power="unknown")
+        assert [(each.key, each.assumed) for each in constraints(given)] == [
+            ("scale.nodes", False),
+            ("facility.rack_power", False),
+            ("facility.cooling", True),
+            ("preferences.nodes", False),
+        ]
+
+    def test_an_assumed_deadline_binds_where_it_sets_the_size(self):
+        assert constraints(Answers())[0].key == "scale.deadline"
+        assert constraints(Answers())[0].assumed
+
+    def test_a_size_that_is_relaxed_takes_its_mode_along(self):
+        given = answers(scale__mode="fixed")
+        assert relaxed(given, ["scale.nodes"]).text("scale.mode") == "deadline"
+        by_budget = Answers.of({"scale.mode": "budget", "budget.purchase": "1M USD"})
+        assert relaxed(by_budget, ["budget.purchase"]).text("scale.mode") == "deadline"
+
+    def test_nothing_is_changed_that_is_kept(self):
+        given = answers(facility__rack_power="8 kW")
+        assert keeping(given, constraints(given), [each.key for each in constraints(given)]) == given
+
+
+class TestChanges:
+    def test_a_rack_must_give_what_one_server_draws(self, catalog):
+        """NVIDIA's datasheet: a DGX H100 draws up to 10.2 kW."""
+        found = find_conflicts(answers(facility__rack_power="8 kW"), catalog)
+        (only,) = found.sets
+        assert only.keys == ("facility.rack_power", "preferences.nodes")
+        change = only.changes[0]
+        assert change.key == "facility.rack_power"
+        assert 10.2 <= float(change.after.split()[0]) <= 10.2 * 1.02 + 0.1
+        assert change.cost == pytest.approx(10.2 / 8 - 1, abs=0.03)
+        assert [each.key for each in found.together] == ["facility.rack_power"]
+        assert feasible(with_changes(answers(facility__rack_power="8 kW"), found.together[0].changes), catalog)
+
+    def test_the_cheapest_comes_first_and_needs_last(self, catalog):
+        found = find_conflicts(answers(scale__deadline="1 day"), catalog)
+        (only,) = found.sets
+        costs = [each.cost for each in only.changes if not each.key.startswith("training.")]
+        assert costs == sorted(costs)
+        assert only.changes[-1].key.startswith("training.")
+
+    def test_counts_are_exact(self):
+        change = smallest_change(answers(), "scale.nodes", lambda given: (given.count("scale.nodes") or 0) >= 23)
+        assert (change.after, change.cost) == ("23", 10.5)
+
+    def test_a_number_may_help_by_being_smaller(self):
+        change = smallest_change(answers(scale__nodes=40), "scale.nodes", lambda given: given.count("scale.nodes") == 10)
+        assert change.after == "10"
+
+    def test_a_quantity_is_found_to_two_percent_and_holds(self):
+        given = answers(facility__total_power="1 MW")
+        change = smallest_change(given, "facility.total_power", lambda each: each.number("facility.total_power") >= 1777.7)
+        assert 1777.7 <= float(change.after.split()[0]) <= 1777.7 * 1.03
+
+    def test_none_where_nothing_helps(self):
+        assert smallest_change(answers(facility__racks=1), "facility.racks", lambda _: False) is None
+        assert smallest_change(answers(), "preferences.nodes", lambda _: False) is None
+
+
+class TestInADesign:
+    def test_a_design_that_fits_has_none(self, catalog):
+        design = advise(answers(), catalog)
+        assert with_conflict_sets(design, catalog) is design
+        assert find_conflicts(answers(), catalog).sets == ()
+
+    def test_the_rows_of_the_file(self, catalog):
+        design = with_conflict_sets(advise(answers(facility__rack_power="8 kW"), catalog), catalog)
+        (row,) = design.document()["conflict_set"]
+        assert row["answers"] == ["facility.rack_power", "preferences.nodes"]
+        assert row["because"] == "facility.rack_power = 8 kW and preferences.nodes = nvidia-dgx-h100 cannot hold together"
+        assert row["change"][0]["before"] == "8 kW"
