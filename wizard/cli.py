@@ -85,6 +85,16 @@ def add_catalog_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--catalog", action="append", default=[], metavar="DIR", help="a folder with further or replacing catalog files")
 
 
+def add_config_option(parser: argparse.ArgumentParser) -> None:
+    """Add --config."""
+    parser.add_argument("--config", metavar="FILE.toml", help="a config file instead of your own (theme, keys, units, currency, region)")
+
+
+def add_policy_option(parser: argparse.ArgumentParser) -> None:
+    """Add --policy, which may be given several times."""
+    parser.add_argument("--policy", action="append", default=[], metavar="FILE.toml", help="a file of the site's own rules")
+
+
 def add_json_option(parser: argparse._ActionsContainer) -> None:
     """Add --json."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
@@ -111,6 +121,7 @@ def _wizard(arguments: list[str]) -> int:
     parser = Parser(prog="cluster-wizard", description="The wizard; opens or resumes FILE.")
     parser.add_argument("file", nargs="?", metavar="FILE.toml", help="an answers or design file to open")
     add_catalog_option(parser)
+    add_config_option(parser)
     known = ", ".join(COMMANDS)
     try:
         options, others = parser.parse_known_args(arguments)
@@ -133,7 +144,7 @@ def _wizard(arguments: list[str]) -> int:
         return WRONG
     from wizard.tui.app import open_wizard
 
-    return open_wizard(options.file, options.catalog)
+    return open_wizard(options.file, options.catalog, options.config)
 
 
 def _streams() -> tuple[tuple[str, Any], ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import grouped
+from wizard.preferences import currency, from_dollars, written
 
 if TYPE_CHECKING:
     from rules.design import Design, Figures
@@ -28,7 +29,7 @@ def figure_texts(figures: Figures, *, is_open: bool = False) -> list[str]:
     """Return the known key figures as short texts; an unknown price is said, and one that leaves parts out is a lower bound."""
     rows = []
     if figures.memory_gib and figures.memory_capacity_gib:
-        rows.append(f"{figures.memory_gib:.1f} of {figures.memory_capacity_gib:.1f} GiB")
+        rows.append(written(f"{figures.memory_gib:.1f} of {figures.memory_capacity_gib:.1f} GiB"))
     if figures.step_s is not None:
         rows.append(f"step {short_time(figures.step_s)}")
     if figures.mfu:
@@ -63,9 +64,9 @@ def bounded(shown: str, *, is_open: bool, at_least: str = AT_LEAST) -> str:
 def short_time(seconds: float) -> str:
     """Return a time with a fitting unit: "420 ms", "4.7 s", "3.2 hours"."""
     if seconds < 1:
-        return f"{grouped(seconds * 1000, 3)} ms"
+        return written(f"{grouped(seconds * 1000, 3)} ms")
     if seconds < LONGEST_IN_SECONDS:
-        return f"{grouped(seconds, 3)} s"
+        return written(f"{grouped(seconds, 3)} s")
     return short_days(seconds / SECONDS_PER_DAY)
 
 
@@ -74,21 +75,22 @@ def short_days(days: float) -> str:
     for size, name in ((1.0, "day"), (1 / 24, "hour"), (1 / 1440, "minute")):
         if days >= size:
             number = grouped(days / size, 3)
-            return f"{number} {name}" if number == "1" else f"{number} {name}s"
-    return f"{grouped(days * SECONDS_PER_DAY, 3)} s"
+            return written(f"{number} {name}" if number == "1" else f"{number} {name}s")
+    return written(f"{grouped(days * SECONDS_PER_DAY, 3)} s")
 
 
 def short_power(kilowatts: float) -> str:
     """Return a power with a fitting unit: "40.8 kW", "21.9 MW", "8.29 GW"."""
     for size, unit in ((1e6, "GW"), (1e3, "MW"), (1.0, "kW")):
         if kilowatts >= size:
-            return f"{grouped(kilowatts / size, 3)} {unit}"
-    return f"{grouped(kilowatts * 1000, 3)} W"
+            return written(f"{grouped(kilowatts / size, 3)} {unit}")
+    return written(f"{grouped(kilowatts * 1000, 3)} W")
 
 
 def short_money(dollars: float) -> str:
-    """Return an amount with a fitting unit: "412M USD", "61k USD"; an amount under a dollar keeps two digits."""
+    """Return dollars as an amount of the preferred currency with a fitting unit: "412M USD", "61k EUR"; under one it keeps two digits."""
+    amount, code = from_dollars(dollars), currency()
     for size, letter in ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "k")):
-        if dollars >= size:
-            return f"{grouped(dollars / size, 3)}{letter} USD"
-    return f"{dollars:.0f} USD" if dollars >= 1 or dollars <= 0 else f"{grouped(dollars, 2)} USD"
+        if amount >= size:
+            return written(f"{grouped(amount / size, 3)}{letter} {code}")
+    return written(f"{amount:.0f} {code}" if amount >= 1 or amount <= 0 else f"{grouped(amount, 2)} {code}")

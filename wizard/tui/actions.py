@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from textual.binding import Binding
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 _SHOWN = {
     "pageup": "PgUp",
@@ -42,12 +46,28 @@ class Action:
     @property
     def key(self) -> str:
         """Return the first key as shown: "PgDn", "^s", "F1"; "" where there is none."""
-        return shown_key(self.keys[0]) if self.keys else ""
+        keys = keys_of(self)
+        return shown_key(keys[0]) if keys else ""
 
     @property
     def all_keys(self) -> str:
         """Return all keys as shown."""
-        return ", ".join(shown_key(key) for key in self.keys)
+        return ", ".join(shown_key(key) for key in keys_of(self))
+
+
+_OWN_KEYS: dict[str, tuple[str, ...]] = {}
+"""The person's own keys, by action: `wizard.tui.keymap` checks and sets them."""
+
+
+def keys_of(action: Action) -> tuple[str, ...]:
+    """Return the keys that an action has: the person's own, else those of the list."""
+    return _OWN_KEYS.get(action.id, action.keys)
+
+
+def take_keys(keymap: Mapping[str, tuple[str, ...]]) -> None:
+    """Let actions have other keys from now on, in all that is shown; the bindings follow by Textual's own keymap."""
+    _OWN_KEYS.clear()
+    _OWN_KEYS.update(keymap)
 
 
 def shown_key(key: str) -> str:
@@ -123,7 +143,7 @@ def actions_of(scope: str) -> tuple[Action, ...]:
 def bindings_of(scope: str) -> list[Binding]:
     """Return Textual's bindings for the actions whose own scope is `scope`."""
     return [
-        Binding(",".join(each.keys), each.id, each.title, show=False, priority=each.urgent)
+        Binding(",".join(each.keys), each.id, each.title, show=False, priority=each.urgent, id=each.id)
         for each in ACTIONS
         if each.scope == scope and each.keys
     ]

@@ -10,8 +10,10 @@ from textual import events
 from textual import work as in_worker
 
 from wizard.cli import narrate, one_line
+from wizard.config import Config, load_config, nearest
 from wizard.files import FileError
 from wizard.interview import load_interview
+from wizard.preferences import preferences, use
 from wizard.session import Session
 from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
 from wizard.tui.advice import Adviser
@@ -19,6 +21,7 @@ from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
 from wizard.tui.help import help_text
 from wizard.tui.keeping_app import URGENT
+from wizard.tui.keymap import use_keymap
 from wizard.tui.pages import COMPARE, LOOK, PAGES
 from wizard.tui.palette import WizardCommands
 from wizard.tui.screens.base import SIZES_ACROSS, SIZES_DOWN, SMALLEST_HEIGHT, SMALLEST_WIDTH, WizardScreen
@@ -55,11 +58,24 @@ class WizardApp(EngineApp):
     VERTICAL_BREAKPOINTS = SIZES_DOWN
     BINDINGS: ClassVar[list[BindingType]] = [*bindings_of("everywhere")]
 
-    def __init__(self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None) -> None:
+    def __init__(
+        self, file: str | None = None, catalog_folders: Sequence[str] = (), advise: Advise | None = None, config: Config | None = None
+    ) -> None:
         super().__init__(Adviser(catalog_folders, advise))
+        self._configure(config or Config())
         self.fault: FileError | None = None
         self.asker = Asker(self)
         self._file = file
+
+    def _configure(self, config: Config) -> None:
+        """Take over theme, keys and ways of writing; raises FileError for what there is not."""
+        use(config.preferences)
+        keymap = use_keymap(config)
+        if config.theme:
+            if config.theme not in self.available_themes:
+                raise FileError(config.path or "config", f"theme: no such theme{nearest(config.theme, self.available_themes)}")
+            self.theme = config.theme
+        self.set_keymap(keymap)
 
     async def on_mount(self) -> None:
         """Show the start page, or the file that was named; then load the engine while the person reads."""
@@ -164,10 +180,16 @@ class WizardApp(EngineApp):
         """Start new work from an example's answers."""
         await self._try(lambda: Opened(copied(path)))
 
+    def fresh_work(self) -> Work:
+        """Return work that nobody has touched: empty but for the region of the config."""
+        region = preferences().region
+        given = Session().answer("facility.region", region, "config").answers if region else Session().answers
+        return Work(Session(given), given)
+
     async def start_situation(self, id_: str) -> None:
         """Start new work from a situation's answers."""
         situation = next(each for each in load_situations() if each.id == id_)
-        session = Session()
+        session = self.fresh_work().session
         for key, raw in situation.answers.items():
             session = session.answer(key, raw, "preset")
         await self.start_work(Work(session))
@@ -350,10 +372,10 @@ class WizardApp(EngineApp):
         await self.leave(go)
 
 
-def open_wizard(file: str | None, catalog_folders: list[str]) -> int:
-    """Run the wizard and return its exit code; raises FileError where `file` cannot be used."""
+def open_wizard(file: str | None, catalog_folders: list[str], config: str | None = None) -> int:
+    """Run the wizard and return its exit code; raises FileError where `file` or the config cannot be used."""
     sys.setswitchinterval(SWITCH_S)
-    app = WizardApp(file, catalog_folders)
+    app = WizardApp(file, catalog_folders, config=load_config(config))
     code: Any = app.run()
     if app.fault is not None:
         raise app.fault

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.preferences import written
 from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def legend(terms: Mapping[str, float], whole: float, unit: str, width: int) -> l
     """Return the parts in words, in lines of at most `width`: "█ activations 127  ▓ gradients 47.5  GiB"."""
     lines, used = [Content("")], 0
     for number, (name, value) in enumerate(parts_shown(terms, whole)):
-        text = f" {name.replace('_', ' ')} {value:.3g}  "
+        text = f" {name.replace('_', ' ')} {written(f'{value:.3g}')}  "
         piece = Content.assemble((sign(PATTERNS[number]), _COLOURS[number]), text)
         if used and used + len(text) - 1 > width:
             lines, used = [*lines, Content("")], 0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.findings import Kind, Stage
+from wizard.preferences import currency, written
 from wizard.summary import bounded, purchase_is_open, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 from wizard.tui.glyphs import sign
@@ -90,7 +91,7 @@ def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
     """Return the key figures by name; those with a limit beside it, and a sign before it where the limit is passed."""
     answers, rows = design.answers, {}
     if figures.memory_gib and figures.memory_capacity_gib:
-        texts = f"{figures.memory_gib:.3g}", f"{figures.memory_capacity_gib:.3g} GiB"
+        texts = written(f"{figures.memory_gib:.3g}"), written(f"{figures.memory_capacity_gib:.3g} GiB")
         rows["memory"] = _limited(texts[0], figures.memory_gib, figures.memory_capacity_gib, texts[1], "/")
     if figures.step_s is not None:
         rows["step"] = (f"step {short_time(figures.step_s)}", "")
@@ -177,7 +178,7 @@ def money_and_time(design: Design, figures: Figures) -> list[str]:
 
 
 def _bare(dollars: float) -> str:
-    return short_money(dollars).removesuffix(" USD")
+    return short_money(dollars).removesuffix(f" {currency()}")
 
 
 def changes(previous: Design | None, design: Design) -> str:
@@ -212,7 +213,7 @@ def memory_bar(design: Design, figures: Figures, width: int) -> list[Content]:
     terms, capacity = term_values(design, "memory", "terms", "GiB"), figures.memory_capacity_gib
     if not capacity or not figures.memory_gib:
         return []
-    head = Content.assemble(("Memory per GPU", "bold"), f"  {figures.memory_gib:.1f} of {capacity:.1f} GiB")
+    head = Content.assemble(("Memory per GPU", "bold"), written(f"  {figures.memory_gib:.1f} of {capacity:.1f} GiB"))
     return [head, stacked(terms, capacity, width), *legend(terms, capacity, "GiB", width)] if terms else [head]
 
 

@@ -35,7 +35,7 @@ def help_text(question: Question | None, work: Work, scope: str, *, warm: bool) 
     lines += [
         Content.assemble((f"  {action.all_keys:<18}", "$text-accent"), f"{action.title}. ", (action.text, "$foreground-muted"))
         for action in actions_of(scope)
-        if action.keys
+        if action.all_keys
     ]
     lines += [Content(""), _line("If it was killed", RESET)]
     return Content("\n").join(lines)

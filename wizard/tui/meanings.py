@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from wizard.preferences import in_units, written
 from wizard.tui.shown import choice_label
 
 if TYPE_CHECKING:
@@ -83,6 +84,6 @@ def value_words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):
-        return f"{value:,}"
+        return written(f"{value:,}")
     text = str(value)
-    return choice_label(text) if _CODE.fullmatch(text) or text in _NAMED else text
+    return choice_label(text) if _CODE.fullmatch(text) or text in _NAMED else in_units(text)

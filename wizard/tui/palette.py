@@ -29,7 +29,7 @@ class WizardCommands(Provider):
         for each in sorted(ACTIONS, key=lambda action: (action.scope != "everywhere", action.scope != "interview")):
             if each.id == "command_palette":
                 continue
-            title = f"{each.title}   {each.all_keys}" if each.keys else each.title
+            title = f"{each.title}   {each.all_keys}" if each.all_keys else each.title
             rows.append((title, each.text, partial(app.perform, each)))
         interview = load_interview()
         for number, step in enumerate(interview.steps, start=1):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.preferences import currency, from_dollars, written
 from wizard.summary import bounded, purchase_is_open, short_money
 from wizard.tui.glyphs import sign
 from wizard.tui.row import Row, heading
@@ -59,7 +60,11 @@ def _ends(line: BomLine) -> tuple[float, float] | None:
 
 def _range(low: float, high: float) -> str:
     low_text, high_text = short_money(low), short_money(high)
-    return low_text if low_text == high_text else f"{low_text.removesuffix(' USD')}–{high_text}"
+    return low_text if low_text == high_text else f"{low_text.removesuffix(f' {currency()}')}–{high_text}"
+
+
+def _exact(dollars: float) -> str:
+    return f"{written(f'{from_dollars(dollars):,.0f}')} {currency()}"
 
 
 def _row(line: BomLine, width: int) -> Row:
@@ -84,8 +89,8 @@ def _facts(line: BomLine) -> Iterable[tuple[str, str]]:
         yield "Price", "unknown; the totals leave it out, and the page Questions says whom to ask"
     else:
         high = line.unit_high if line.unit_high is not None else line.unit_low
-        yield "Price of one, lowest", f"{line.unit_low:,.0f} USD"
-        yield "Price of one, highest", f"{high:,.0f} USD"
+        yield "Price of one, lowest", _exact(line.unit_low)
+        yield "Price of one, highest", _exact(high)
         yield "Price of all", _range(*ends)
         yield "Date of the price", line.date
         yield "Confidence", line.confidence

@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
+from wizard.preferences import in_units, shown_answer, typed, written
 from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
@@ -61,10 +62,10 @@ def field_text(key: str, value: Value | None) -> str:
     if isinstance(value, tuple):
         return ", ".join(value)
     if isinstance(value, float):
-        return number_text(value)
+        return written(number_text(value))
     if field_of(key).kind == "count" and isinstance(value, int) and value >= 1_000_000 and value % 1_000 == 0:
-        return number_text(float(value))
-    return str(value)
+        return written(number_text(float(value)))
+    return shown_answer(key, str(value))
 
 
 def number_text(value: float) -> str:
@@ -83,7 +84,7 @@ def value_text(key: str, value: Value | None) -> str:
         return "unknown"
     if field_of(key).choices:
         return ", ".join(choice_label(each) for each in (value if isinstance(value, tuple) else (str(value),)))
-    return field_text(key, value)
+    return in_units(str(value)) if isinstance(value, str) and field_of(key).kind == "quantity" else field_text(key, value)
 
 
 def same_answer(key: str, text: str, value: Value | None) -> bool:
@@ -91,12 +92,12 @@ def same_answer(key: str, text: str, value: Value | None) -> bool:
     if not text.strip():
         return value is None
     try:
-        typed = parse_answer(key, text)
+        meant = parse_answer(key, typed(key, text))
     except AnswerError:
         return False
-    if typed == value or UNKNOWN in (typed, value) or field_of(key).kind not in NUMBER_KINDS:
-        return typed == value
-    return Answers({key: typed}).number(key) == Answers({key: value}).number(key) if value is not None else False
+    if meant == value or UNKNOWN in (meant, value) or field_of(key).kind not in NUMBER_KINDS:
+        return meant == value
+    return Answers({key: meant}).number(key) == Answers({key: value}).number(key) if value is not None else False
 
 
 def origin_of(answers: Answers, key: str, design: Design | None = None) -> tuple[str, str]:

@@ -7,6 +7,7 @@ import threading
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from rules.answers import Answers
 from wizard.files import FileError, answers_text, design_text, load, write_atomically
 from wizard.session import Session
 from wizard.tui.kept import (
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from rules.advisor import Considered
-    from rules.answers import Answers
     from rules.comparison.rows import Change
     from rules.design import Design
     from wizard.tui.advice import Advice
@@ -39,6 +39,7 @@ UNTITLED = "untitled"
 class Work:
     """Everything that must survive a change of screens. The screens replace `session`; `generation` counts the changes.
 
+    `given` are answers that stood there before the person said anything: the region of their config.
     `kept` is the autosave of this work: the one that it was resumed from or has written; `not_kept` is why it could not be written
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
     chose to leave without. `step` is where the interview is.
@@ -47,6 +48,7 @@ class Work:
     """
 
     session: Session = field(default_factory=Session)
+    given: Answers = field(default_factory=Answers)
     path: Path | None = None
     meta: dict[str, Any] = field(default_factory=dict)
     is_design: bool = False
@@ -86,13 +88,18 @@ class Work:
 
     @property
     def saved(self) -> bool:
-        """Return whether nothing would be lost by closing; empty answers count as saved."""
-        return self.session.is_saved or (not self.session.answers.values and self.session.saved is None)
+        """Return whether nothing would be lost by closing; answers that nobody gave count as saved."""
+        return self.session.is_saved or self.untouched
+
+    @property
+    def untouched(self) -> bool:
+        """Return whether the person has said nothing yet."""
+        return self.session.saved is None and (self.answers == self.given or not self.answers.values)
 
     @property
     def state(self) -> str:
         """Return "saved", or that the answers are only in the autosave, or why they are not even there."""
-        if not self.session.answers.values and self.session.saved is None:
+        if self.untouched:
             return "new"
         if self.at_risk:
             return f"not kept: {self.not_kept}"
@@ -143,8 +150,8 @@ class Work:
     def _keep(self) -> None:
         session = self.session
         state = (session.answers, session.drafts, self.step, tuple(sorted(self.visited)))
-        untouched = self.generation == 0 and not session.answers.values and not session.drafts and self.kept is None
-        if untouched or (state == self._written and (self.kept is None or self.kept.ours)):
+        nothing = self.generation == 0 and self.untouched and not session.drafts and self.kept is None
+        if nothing or (state == self._written and (self.kept is None or self.kept.ours)):
             return
         if (self.saved or not session.answers.values) and not session.drafts:
             self._forget()
@@ -238,14 +245,14 @@ def _put_away(place: Path) -> str:
 def _loaded(path: Path) -> Work:
     loaded = load(path)
     session = Session(answers=loaded.answers).mark_saved()
-    return Work(session, path.absolute(), dict(loaded.meta), loaded.is_design, opened=loaded.document)
+    return Work(session, path=path.absolute(), meta=dict(loaded.meta), is_design=loaded.is_design, opened=loaded.document)
 
 
 def copied(path: Path) -> Work:
     """Return new work that starts from an example: its answers, without its file; raises FileError."""
     loaded = load(path)
     meta = {key: value for key, value in loaded.meta.items() if key == "notes"}
-    return Work(Session(answers=loaded.answers), None, meta)
+    return Work(Session(answers=loaded.answers), meta=meta)
 
 
 def resumed(found: Unfinished) -> Work:
@@ -259,7 +266,7 @@ def resumed(found: Unfinished) -> Work:
             session, is_design = Session(loaded.answers, past=(original.answers,), saved=original.answers), original.is_design
     left = Left.read(found.place)
     session = replace(session, drafts=left.drafts)
-    return Work(session, found.path, dict(loaded.meta), is_design, kept=kept, step=left.step, visited=set(left.visited))
+    return Work(session, path=found.path, meta=dict(loaded.meta), is_design=is_design, kept=kept, step=left.step, visited=set(left.visited))
 
 
 def _known(place: Path) -> Kept | None:

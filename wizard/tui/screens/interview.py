@@ -12,6 +12,7 @@ from textual.style import Style
 
 from rules.answers import AnswerError
 from wizard.interview import load_interview
+from wizard.preferences import typed
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.shown import answered, text_of
@@ -269,7 +270,7 @@ class InterviewScreen(WizardScreen):
             session = base.draft(key, raw)
         else:
             try:
-                session = base.answer(key, raw)
+                session = base.answer(key, typed(key, raw))
             except AnswerError:
                 session = base.draft(key, raw)
         self.wizard.change(session)

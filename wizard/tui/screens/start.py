@@ -16,7 +16,6 @@ from wizard.tui.kept import Unfinished, unfinished
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.situations import load_situations
 from wizard.tui.widgets.pointed_list import PointedList
-from wizard.tui.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
     from textual.widget import Widget
+
+    from wizard.tui.work import Work
 
 
 class StartScreen(WizardScreen):
@@ -61,7 +62,7 @@ class StartScreen(WizardScreen):
     def _options(self) -> Iterable[Option]:
         work = self.work
         self._unfinished = [each for each in unfinished() if work.kept is None or each.place != work.kept.place]
-        if work.session.answers.values:
+        if not work.untouched:
             yield _option("continue", f"Go on with {one_line(work.name)}", f"{_answered(work)}, {work.state}")
         for number, found in enumerate(self._unfinished):
             title = f"Resume {one_line(found.path.name)}" if found.path else "Resume unfinished work"
@@ -94,7 +95,7 @@ class StartScreen(WizardScreen):
         if kind == "continue":
             await self.wizard.continue_work()
         elif kind == "new":
-            await self.wizard.start_work(Work())
+            await self.wizard.start_work(self.wizard.fresh_work())
         elif kind == "open":
             await self.wizard.action_open_file()
         elif kind == "resume":

@@ -8,6 +8,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from wizard.preferences import typed
 from wizard.session import check_text
 from wizard.tui.glyphs import sign
 from wizard.tui.names import Names, is_picked
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.design import Design
     from wizard.interview import Question
-    from wizard.session import Session
+from wizard.session import Session
 
 Entry = TextEntry | ChoiceEntry
 
@@ -123,7 +124,7 @@ class FieldRow(Vertical):
         return "type to search" if is_picked(self.key) else f"e.g. {self.question.field.example}"
 
     def _check(self, text: str) -> str:
-        return check_text(self.key, text) or self._names.problem(self.key, text)
+        return check_text(self.key, typed(self.key, text)) or self._names.problem(self.key, text)
 
     def _say(self, problem: str, note: str) -> None:
         if (problem, note) != (self._problem, self._note):

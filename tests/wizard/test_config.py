@@ -1,0 +1,135 @@
+"""The config file, and how numbers are typed and shown with it. Conversions are by hand: 1 ft = 0.3048 m, °F = 1.8 °C + 32."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.wizard.calls import call
+from wizard import schemas
+from wizard.config import load_config
+from wizard.files import FileError, read_toml
+from wizard.preferences import Preferences, in_units, shown_answer, typed, use, written
+from wizard.summary import short_days, short_money
+
+FULL = """
+theme = "textual-light"
+region = "Germany"
+units = "imperial"
+decimal = "comma"
+[currency]
+code = "EUR"
+per_usd = 0.5
+date = "2026-11-02"
+[keymap]
+look = "f6, ctrl+g"
+"""
+
+
+@pytest.fixture(autouse=True)
+def as_before():
+    yield
+    use(Preferences())
+
+
+def config_file(folder, text):
+    path = folder / "config.toml"
+    path.write_text(text)
+    return str(path)
+
+
+def test_all_keys_are_read_and_the_schema_agrees(tmp_path):
+    path = config_file(tmp_path, FULL)
+    found = load_config(path)
+    assert found.theme == "textual-light"
+    assert found.preferences == Preferences("comma", "imperial", "EUR", 0.5, "2026-11-02", "Germany")
+    assert found.keymap == {"look": ("f6", "ctrl+g")}
+    schemas.validator("config").validate(read_toml(path))
+
+
+def test_the_persons_own_file_is_found_and_no_file_is_no_error(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    assert load_config().theme == ""
+    (tmp_path / "cluster-wizard").mkdir()
+    config_file(tmp_path / "cluster-wizard", 'theme = "nord"')
+    assert load_config().theme == "nord"
+
+
+WRONG = [
+    ('them = "nord"', "them: no such key; did you mean 'theme'?"),
+    ('units = "imprial"', "units: expected 'metric' or 'imperial', got 'imprial'; did you mean 'imperial'?"),
+    ("decimal = 3", "decimal: expected 'point' or 'comma', got 3"),
+    ('[currency]\ncode = "EUR"', "currency.per_usd: how much EUR is one US dollar?"),
+    ('[currency]\ncode = "euro"', "currency.code: expected three capital letters"),
+    ('[currency]\ncode = "EUR"\nper_usd = 0', "currency.per_usd: expected a number above 0"),
+    ("[currency]\nrate = 1", "currency.rate: no such key"),
+    ("keymap = 1", "keymap: expected a table [keymap]"),
+    ("[keymap]\nlook = 6", "keymap.look: expected keys as text"),
+    ('theme = ""', "theme: expected the name of a theme"),
+]
+
+
+@pytest.mark.parametrize(("text", "message"), WRONG)
+def test_an_error_names_file_key_and_what_was_expected_and_the_schema_refuses_it_too(tmp_path, text, message):
+    path = config_file(tmp_path, text)
+    with pytest.raises(FileError) as found:
+        load_config(path)
+    assert message in str(found.value)
+    assert str(found.value).startswith(path)
+    assert list(schemas.validator("config").iter_errors(read_toml(path)))
+
+
+def test_a_config_that_is_named_must_be_there(tmp_path):
+    with pytest.raises(FileError, match="no such file"):
+        load_config(str(tmp_path / "none.toml"))
+
+
+def test_figures_follow_currency_and_decimal_comma():
+    use(Preferences(decimal="comma", currency="EUR", per_usd=0.5))
+    assert short_money(3e6) == "1,5M EUR"
+    assert short_days(54.25) == "54,2 days"
+    assert written("1,234.5 kW") == "1.234,5 kW"
+
+
+@pytest.mark.parametrize(
+    ("metric", "imperial"),
+    [
+        ("27 °C", "80.6 °F"),
+        ("30.48 m", "100 ft"),
+        ("45.359237 kg", "100 lb"),
+        ("-40 °C", "-40 °F"),
+        ("12 kW", "12 kW"),
+        ("up to 3 m", "up to 3 m"),
+    ],
+)
+def test_quantities_are_shown_in_imperial_units(metric, imperial):
+    use(Preferences(units="imperial"))
+    assert in_units(metric) == imperial
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "stored"),
+    [
+        ("facility.total_power", "1,5 MW", "1.5 MW"),
+        ("facility.total_power", "1.500,5 kW", "1500.5 kW"),
+        ("budget.purchase", "3M EUR", "6000000 USD"),
+        ("budget.purchase", "3M USD", "3M USD"),
+        ("budget.electricity_price", "0,1 EUR/kWh", "0.2 USD/kWh"),
+        ("facility.inlet_temperature", "80", "80 degF"),
+        ("facility.inlet_temperature", "27 °C", "27 °C"),
+        ("model.preset", "llama-3,1", "llama-3,1"),
+    ],
+)
+def test_what_is_typed_is_stored_in_the_catalogs_own_form(key, text, stored):
+    use(Preferences(decimal="comma", units="imperial", currency="EUR", per_usd=0.5))
+    assert typed(key, text) == stored
+
+
+def test_without_a_config_nothing_is_changed():
+    for key, text in (("facility.total_power", "1.5 MW"), ("budget.purchase", "3M EUR"), ("facility.inlet_temperature", "80")):
+        assert typed(key, text) == text
+        assert shown_answer(key, text) == text
+    assert in_units("27 °C") == "27 °C"
+
+
+def test_the_command_says_what_is_wrong_with_a_config(tmp_path):
+    call("--config", config_file(tmp_path, 'units = "feet"')).assert_one_message()
