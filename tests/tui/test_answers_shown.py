@@ -13,10 +13,10 @@ from rules.answers import UNKNOWN, Answers
 from rules.design import Assumption
 from tests.screen_text import screen_lines, screen_text
 from tests.tui.support import TINY, interview, press, rest, row, small_engine, type_text
+from wizard.advice import Adviser
 from wizard.interview import load_interview
-from wizard.tui.advice import Adviser
-from wizard.tui.names import Names
-from wizard.tui.shown import choice_label
+from wizard.names import Names
+from wizard.shown import choice_label
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.text_entry import PickerEntry, TextEntry
 

@@ -14,14 +14,14 @@ from rules.sizing.results import BomLine
 from tests.screen_text import screen_text
 from tests.tui.support import WIDE, interview, press, rest, small_engine, wizard
 from wizard.files import design_text
+from wizard.kept import autosave_of
 from wizard.session import Session
 from wizard.summary import headline
 from wizard.tui.figures import live_lines, money_and_time
 from wizard.tui.keeping_app import KEEP_S
-from wizard.tui.kept import autosave_of
 from wizard.tui.pages import addressee, page_rows
 from wizard.tui.widgets.pointed_list import PointedList
-from wizard.tui.work import Work
+from wizard.work import Work
 
 BOM = (
     BomLine("server", "Example Server", "compute", 2, 300_000.0, 350_000.0, "2026-03", "quote", "high"),
@@ -177,8 +177,8 @@ async def test_an_invalid_text_alone_is_kept_too_and_goes_when_it_is_emptied():
 
 
 def test_an_autosave_with_a_broken_note_still_resumes(tmp_path):
-    from wizard.tui.kept import unfinished
-    from wizard.tui.work import resumed
+    from wizard.kept import unfinished
+    from wizard.work import resumed
 
     place = autosave_of(None)
     place.parent.mkdir(parents=True)

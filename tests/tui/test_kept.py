@@ -14,10 +14,10 @@ from rules.answers import Answers
 from tests.screen_text import screen_text
 from tests.tui.support import TINY, interview, press, row, small_engine, type_text, wizard
 from wizard.files import answers_text, load
+from wizard.kept import Left, autosave_of, mark_line, unfinished
 from wizard.session import Session
 from wizard.tui.keeping_app import KEEP_S, LossDialog
-from wizard.tui.kept import Left, autosave_of, mark_line, unfinished
-from wizard.tui.work import Work, opened, resumed
+from wizard.work import Work, opened, resumed
 
 NODES = "scale.nodes"
 

@@ -8,19 +8,19 @@ from catalogs import load_catalog
 from rules.advisor import advise
 from rules.answers import Answers
 from tests.tui.support import small_engine
+from wizard.advice import Adviser
 from wizard.interview import load_interview
+from wizard.kept import autosave_of, unfinished
+from wizard.names import Names
 from wizard.session import Session
+from wizard.shown import field_text, number_text, same_answer
 from wizard.summary import short_days
-from wizard.tui.advice import Adviser
 from wizard.tui.bars import legend, parts_shown, stacked
 from wizard.tui.figures import changes, live_lines, overview
-from wizard.tui.kept import autosave_of, unfinished
-from wizard.tui.names import Names
 from wizard.tui.pages import PAGES
 from wizard.tui.screens.lists import hanging
-from wizard.tui.shown import field_text, number_text, same_answer
 from wizard.tui.widgets.step_bar import step_state
-from wizard.tui.work import Work, opened
+from wizard.work import Work, opened
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from textual.widgets import Input
 from tests.screen_text import screen_lines, screen_text
 from tests.tui.support import NARROW, TINY, WIDE, interview, press, rest, small_engine, type_text, wizard
 from wizard.files import load
+from wizard.situations import load_situations
 from wizard.tui.actions import ACTIONS, actions_of
 from wizard.tui.palette import WizardCommands
-from wizard.tui.situations import load_situations
 from wizard.tui.widgets.key_line import key_line
 from wizard.tui.widgets.pointed_list import PointedList
 

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual import events
 from textual import work as in_worker
 
+from wizard.advice import Adviser
 from wizard.cli import narrate, one_line
 from wizard.config import Config, load_config, nearest
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.preferences import preferences, use
 from wizard.session import Session
+from wizard.situations import load_situations
 from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
-from wizard.tui.advice import Adviser
 from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
 from wizard.tui.help import help_text
@@ -31,8 +32,7 @@ from wizard.tui.screens.interview import InterviewScreen
 from wizard.tui.screens.lists import DesignScreen, ListScreen, ReviewScreen, TabScreen
 from wizard.tui.screens.look import LookScreen
 from wizard.tui.screens.start import StartScreen
-from wizard.tui.situations import load_situations
-from wizard.tui.work import Opened, Work, copied, opened, resumed
+from wizard.work import Opened, Work, copied, opened, resumed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
 
     from rules.design import Design
-    from wizard.tui.advice import Advise
-    from wizard.tui.kept import Unfinished
+    from wizard.advice import Advise
+    from wizard.kept import Unfinished
     from wizard.tui.row import Row
 
 SWITCH_S = 0.001
@@ -293,7 +293,7 @@ class WizardApp(EngineApp):
         self.notify("Changed: " + ", ".join(f"{label} is {self._shown(key)}" for key, label in zip(keys, labels, strict=False)), timeout=3)
 
     def _shown(self, key: str) -> str:
-        from wizard.tui.shown import value_text
+        from wizard.shown import value_text
 
         return value_text(key, self.work.answers.values.get(key))
 

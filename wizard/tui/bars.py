@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.glyphs import sign
 from wizard.preferences import written
-from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from textual import work as in_worker
 from textual.message import Message
 
+from wizard.names import Names
 from wizard.tui.keeping_app import DEBOUNCE_S, KeepingApp
-from wizard.tui.names import Names
 from wizard.tui.widgets.live_strip import LiveStrip
 
 if TYPE_CHECKING:
     from textual.timer import Timer
 
+    from wizard.advice import Advice, Adviser
     from wizard.session import Session
-    from wizard.tui.advice import Advice, Adviser
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 LATE_S = 0.5
 """After this long without a design the strip says that it is being worked out; most come well before."""

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.findings import Kind, Stage
+from wizard.glyphs import sign
 from wizard.preferences import currency, written
 from wizard.summary import bounded, purchase_is_open, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
-from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rules.design import Design, Figures
     from rules.findings import Finding
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 STAGE_NAMES = {
     Stage.VRAM: "Memory",

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.glyphs import sign
 from wizard.interview import load_interview
+from wizard.shown import answered, assumed_text, assumption_of, choice_label
 from wizard.tui.actions import actions_of
-from wizard.tui.glyphs import sign
-from wizard.tui.shown import answered, assumed_text, assumption_of, choice_label
 from wizard.tui.widgets.step_bar import step_state
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rules.guidance.declare import Rule
     from wizard.interview import Question
     from wizard.tui.row import Row
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 RESET = (
     "a program that is killed cannot put the terminal right. Where it shows odd characters, or not what you type, "

@@ -11,10 +11,10 @@ from textual.content import Content
 from textual.message import Message
 
 from wizard.files import FileError
-from wizard.tui.kept import autosave_of
+from wizard.kept import autosave_of
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
-from wizard.tui.work import Work
+from wizard.work import Work
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

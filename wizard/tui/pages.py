@@ -8,13 +8,13 @@ from textual.content import Content
 from textual.style import Style
 
 from rules.findings import Kind, Remedy, Stage
+from wizard.glyphs import sign
 from wizard.interview import load_interview
+from wizard.meanings import fact_meaning, section_meaning, value_words, words
+from wizard.shown import assumed_text
 from wizard.tui.figures import STAGE_NAMES
-from wizard.tui.glyphs import sign
-from wizard.tui.meanings import fact_meaning, section_meaning, value_words, words
 from wizard.tui.parts import parts
 from wizard.tui.row import Row, heading
-from wizard.tui.shown import assumed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, cast
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
 from wizard.interview import load_interview
+from wizard.shown import answered
 from wizard.tui.actions import ACTIONS
-from wizard.tui.shown import answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from wizard.glyphs import sign
 from wizard.preferences import currency, from_dollars, written
 from wizard.summary import bounded, purchase_is_open, short_money
-from wizard.tui.glyphs import sign
 from wizard.tui.row import Row, heading
 
 if TYPE_CHECKING:

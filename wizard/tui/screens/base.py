@@ -9,7 +9,7 @@ from textual.screen import Screen
 from textual.widgets import Static
 
 from wizard.cli import one_line
-from wizard.tui.glyphs import sign
+from wizard.glyphs import sign
 from wizard.tui.widgets.key_line import KeyLine
 from wizard.tui.widgets.quiet import Quiet
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from wizard.tui.app import WizardApp
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 SMALLEST_WIDTH, SMALLEST_HEIGHT, WIDE = 76, 21, 110
 SIZES_ACROSS: list[tuple[int, str]] = [(0, "-tiny"), (SMALLEST_WIDTH, "-narrow"), (WIDE, "-wide")]

@@ -9,9 +9,9 @@ from textual.style import Style
 from textual.widgets.option_list import Option
 
 from wizard.comparing import BY_ID, CHOSEN, COLUMNS, FITS, REJECTED, Column, Entry, FilterError, entries_of, in_order, matching, price_of
+from wizard.glyphs import ascii_only, sign
 from wizard.scatter import cells, kind_of, lines, mark_of
 from wizard.tui.actions import bindings_of
-from wizard.tui.glyphs import ascii_only, sign
 from wizard.tui.pages import COMPARE
 from wizard.tui.screens.dialogs import TextDialog
 from wizard.tui.screens.lists import TabScreen

@@ -13,9 +13,9 @@ from textual.style import Style
 from rules.answers import AnswerError
 from wizard.interview import load_interview
 from wizard.preferences import typed
+from wizard.shown import answered, text_of
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.shown import answered, text_of
 from wizard.tui.widgets.design_pane import DesignPane
 from wizard.tui.widgets.field_row import FieldRow
 from wizard.tui.widgets.live_strip import ConflictBox, LiveStrip

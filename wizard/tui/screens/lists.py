@@ -9,14 +9,14 @@ from textual.content import Content
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from wizard.glyphs import sign
 from wizard.interview import load_interview
+from wizard.shown import answered, assumed_text, origin_of, value_text
 from wizard.tui.actions import bindings_of
 from wizard.tui.figures import overview
-from wizard.tui.glyphs import sign
 from wizard.tui.pages import TABS, only_matching, page_rows, tabs
 from wizard.tui.row import Row, heading
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.shown import answered, assumed_text, origin_of, value_text
 from wizard.tui.widgets.live_strip import LiveStrip
 from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.widgets.quiet import Quiet
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 MARGIN = 4
 ARROW = "→"

@@ -11,8 +11,8 @@ from textual.style import Style
 from textual.widgets import Static
 
 from wizard.files import FileError, write_atomically
+from wizard.glyphs import ascii_only
 from wizard.tui.actions import bindings_of
-from wizard.tui.glyphs import ascii_only
 from wizard.tui.pages import LOOK
 from wizard.tui.screens.dialogs import FileDialog
 from wizard.tui.screens.lists import TabScreen

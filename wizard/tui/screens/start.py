@@ -10,11 +10,11 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from wizard.cli import one_line
+from wizard.kept import Unfinished, unfinished
 from wizard.places import examples_folder
+from wizard.situations import load_situations
 from wizard.tui.actions import bindings_of
-from wizard.tui.kept import Unfinished, unfinished
 from wizard.tui.screens.base import WizardScreen
-from wizard.tui.situations import load_situations
 from wizard.tui.widgets.pointed_list import PointedList
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 
 class StartScreen(WizardScreen):

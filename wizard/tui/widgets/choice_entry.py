@@ -12,8 +12,8 @@ from textual.content import Content
 from textual.widget import Widget
 
 from rules.answers import UNKNOWN
-from wizard.tui.glyphs import sign
-from wizard.tui.shown import choice_label
+from wizard.glyphs import sign
+from wizard.shown import choice_label
 from wizard.tui.widgets.messages import Answered
 
 if TYPE_CHECKING:

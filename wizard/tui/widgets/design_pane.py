@@ -13,7 +13,7 @@ from wizard.tui.widgets.quiet import Quiet
 if TYPE_CHECKING:
     from textual.app import ComposeResult
 
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 MARGIN = 4
 

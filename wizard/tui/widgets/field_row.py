@@ -8,11 +8,11 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
+from wizard.glyphs import sign
+from wizard.names import Names, is_picked
 from wizard.preferences import typed
 from wizard.session import check_text
-from wizard.tui.glyphs import sign
-from wizard.tui.names import Names, is_picked
-from wizard.tui.shown import assumed_text, assumed_value, origin_of, same_answer, text_of, unknown_text
+from wizard.shown import assumed_text, assumed_value, origin_of, same_answer, text_of, unknown_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.messages import Answered, Entered
 from wizard.tui.widgets.several_entry import SeveralEntry

@@ -10,7 +10,7 @@ from wizard.tui.figures import conflict_lines, live_lines
 from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
-    from wizard.tui.work import Work
+    from wizard.work import Work
 
 
 class LiveStrip(Quiet):

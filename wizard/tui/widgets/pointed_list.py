@@ -8,7 +8,7 @@ from rich.segment import Segment
 from textual.strip import Strip
 from textual.widgets import OptionList
 
-from wizard.tui.glyphs import sign
+from wizard.glyphs import sign
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding
 
 from rules.answers import UNKNOWN
-from wizard.tui.glyphs import sign
-from wizard.tui.shown import choice_label
+from wizard.glyphs import sign
+from wizard.shown import choice_label
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
-from wizard.tui.glyphs import sign
+from wizard.glyphs import sign
 from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:

@@ -8,14 +8,14 @@ from textual.binding import Binding
 from textual.message import Message
 from textual.widgets import Input
 
-from wizard.tui.names import MOST_MATCHES
+from wizard.names import MOST_MATCHES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.binding import BindingType
 
-    from wizard.tui.names import Name
+    from wizard.names import Name
 
     Find = Callable[[str], list[Name]]
 

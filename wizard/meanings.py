@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from wizard.preferences import in_units, written
-from wizard.tui.shown import choice_label
+from wizard.shown import choice_label
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.answers import Answers
-    from wizard.tui.advice import Adviser
+    from wizard.advice import Adviser
 
 MOST_MATCHES = 6
 LIKE = 0.6

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rules.answers import Answers
 from wizard.files import FileError, answers_text, design_text, load, write_atomically
-from wizard.session import Session
-from wizard.tui.kept import (
+from wizard.kept import (
     Kept,
     Left,
     Unfinished,
@@ -22,6 +21,7 @@ from wizard.tui.kept import (
     unfinished,
     write_kept,
 )
+from wizard.session import Session
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from rules.advisor import Considered
     from rules.comparison.rows import Change
     from rules.design import Design
-    from wizard.tui.advice import Advice
+    from wizard.advice import Advice
 
 UNTITLED = "untitled"
 

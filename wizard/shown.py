@@ -6,8 +6,8 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
+from wizard.glyphs import sign
 from wizard.preferences import in_units, shown_answer, typed, written
-from wizard.tui.glyphs import sign
 
 if TYPE_CHECKING:
     from rules.answers import Value
