@@ -168,9 +168,13 @@ class Arithmetic:
         return size / (self.hardware.hbm_bytes_per_s * MEMORY_EFFICIENCY)
 
     def layer(
-        self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True
+        self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True, context: int = 1
     ) -> LayerTime:
         """Return the times of one layer for `tokens` tokens of a micro-batch (after context parallelism), `tensor` ways sharded."""
+        return self.with_context(self.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded_norms), tokens, tensor, context, moe)
+
+    def whole_layer(self, tokens: float, tensor: int, moe: bool, expert: int, expert_tensor: int, sharded_norms: bool) -> LayerTime:
+        """Return the times of one layer whose attention sees whole sequences and that waits for nobody."""
         products = self._attention_products(tokens, tensor)
         products += self._expert_products(tokens, tensor, expert, expert_tensor) if moe else self._ffn(tokens, self.shape.ffn_size / tensor)
         forward, backward = self._attention(tokens, tensor)
@@ -179,11 +183,15 @@ class Arithmetic:
         passes = 1.0 + self.weight_gradients
         if self.dequantized:
             products += self.streamed(self._layer_weights(tensor, moe, expert) * (BYTES_16 * 2 + 0.5))
-        made = LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
-        return self._paced_by_host(made) if moe else made
+        return LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
 
-    def _paced_by_host(self, made: LayerTime) -> LayerTime:
-        """Return a layer of experts that takes at least as long as its host needs to launch it."""
+    def with_context(self, made: LayerTime, tokens: float, tensor: int, context: int, moe: bool) -> LayerTime:
+        """Return a layer whose sequences lie on `context` ranks; with experts, it takes at least as long as its host needs to launch it."""
+        if context > 1:
+            forward, backward = self._attention(tokens, tensor, context)
+            made = made._replace(attention=forward, attention_backward=backward)
+        if not moe:
+            return made
         least = 0.0 if self.hardware.superchip else EXPERT_LAYER_HOST_S
         return made._replace(wait=max(0.0, least - made.forward - made.backward))
 
@@ -224,8 +232,11 @@ class Arithmetic:
         shared = self._ffn(tokens, shape.shared_expert_ffn_size / tensor) if shape.shared_expert_ffn_size else 0.0
         return routed + shared + self.product(mine, shape.experts, shape.hidden_size, False)
 
-    def _attention(self, tokens: float, tensor: int) -> tuple[float, float]:
-        """Return (forward, backward) seconds of the attention core over all of the rank's heads."""
+    def _attention(self, tokens: float, tensor: int, context: int = 1) -> tuple[float, float]:
+        """Return (forward, backward) seconds of the attention core over all of the rank's heads.
+
+        A ring of `context` ranks runs its kernels on pieces of the sequence: each is as fast as one on a sequence of that length.
+        """
         shape, peak = self.shape, self.hardware.rate(self.kept_precision).peak
         width = (shape.qk_nope_head_dim + shape.qk_rope_head_dim + shape.v_head_dim) if shape.attention == "mla" else 2 * shape.head_dim
         heads = shape.attention_heads / tensor
@@ -236,9 +247,9 @@ class Arithmetic:
         seen = self._seen_keys()
         flops = 2.0 * tokens * seen * heads * width
         forward, backward = self._attention_shares()
-        at = self.sequence
-        ahead = flops / (peak * forward[0] * at / (at + forward[1])) + KERNEL_S
-        behind = ATTENTION_BACKWARD_FLOPS * flops / (peak * backward[0] * at / (at + backward[1])) + 2 * KERNEL_S
+        at = self.sequence / context
+        ahead = flops / (peak * forward[0] * at / (at + forward[1])) + context * KERNEL_S
+        behind = ATTENTION_BACKWARD_FLOPS * flops / (peak * backward[0] * at / (at + backward[1])) + 2 * context * KERNEL_S
         return ahead, behind
 
     def _attention_shares(self) -> tuple[tuple[float, float], tuple[float, float]]:

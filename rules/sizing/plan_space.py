@@ -26,11 +26,14 @@ LARGEST_TENSOR = 8
 """Widest tensor parallelism of the bounded search: beyond 8 ways products grow thin, and no published dense recipe goes further."""
 LARGEST_TENSOR_WITH_EXPERTS = 4
 """The same for mixtures of experts, whose recipes keep tensor parallelism at 1 to 4 [Megatron Bridge; arXiv:2603.07685 table 20]."""
-LEAST_CONTEXT_TOKENS, LEAST_CONTEXT_TOKENS_EXHAUSTIVE = 8192, 4096
+LEAST_CONTEXT_TOKENS = 8192
 """Tokens per context-parallel rank below which its ring does not hide behind attention [NeMo long-sequence performance table: context
-parallelism starts at 8,192 tokens per rank]."""
+parallelism starts at 8,192 tokens per rank]; for the bounded search."""
+SHORT_CONTEXT, LEAST_SHORT_TOKENS = 4, 512
+"""A few ranks may share shorter sequences, where few samples for each leave a pipeline empty: NVIDIA trains Llama 3 8B and 70B of 8,192
+tokens two ways [dgxc-benchmarking]."""
 LARGEST_CONTEXT = 16
-BEYOND_DOMAIN = (2, 8)
+BEYOND_DOMAIN = (2, 8, 32)
 """How much wider than the widest group inside a domain the bounded search spreads experts, for where they do not fit otherwise: DeepSeek-V3
 trained on 64 ways over servers of 8 [arXiv:2412.19437 §3.2]."""
 UNEVEN_LAYERS = 1.25
@@ -41,7 +44,10 @@ LARGEST_MICRO_BATCH = 512
 
 
 class Fixed(NamedTuple):
-    """What the answers fix about a plan; None is free. `framework` is named where it leaves data parallelism with whole copies alone."""
+    """What the answers fix about a plan; None is free. `framework` is named where it leaves data parallelism with whole copies alone.
+
+    `offload` is what may rest in the host's memory; nothing does unless it is asked for.
+    """
 
     tensor: int | None = None
     pipeline: int | None = None
@@ -51,6 +57,7 @@ class Fixed(NamedTuple):
     micro_batch: int | None = None
     recompute: str | None = None
     framework: str = ""
+    offload: str = "none"
 
 
 DATA_PARALLEL_FRAMEWORKS = {"tensorflow": "TensorFlow"}
@@ -71,6 +78,7 @@ def fixed_by(answers: Answers) -> Fixed:
         return answers.count(key) if answers.given(key) and not free else only if copying else None
 
     recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") and not free else None
+    offload = answers.text("parallelism.offload") if answers.given("parallelism.offload") and not free else None
     return Fixed(
         count("tensor", 1),
         count("pipeline", 1),
@@ -80,6 +88,7 @@ def fixed_by(answers: Answers) -> Fixed:
         count("micro_batch"),
         recompute,
         copying,
+        offload or "none",
     )
 
 
@@ -152,7 +161,7 @@ def _data_parallel_only(space: Space, ranks: int, batch: int, fixed: Fixed) -> N
 
 
 def _tensors(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
-    limit = max(1, hardware.domain) * (2 if exhaustive else 1)
+    limit = max(1, hardware.domain)
     options = (
         (fixed.tensor,)
         if fixed.tensor
@@ -165,8 +174,6 @@ def _tensors(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, sp
             space.rule_out("tensor parallelism does not divide the GPUs")
         elif shape.attention_heads % tensor:
             space.rule_out("tensor parallelism does not divide the attention heads")
-        elif tensor > limit and not fixed.tensor:
-            space.rule_out("tensor parallelism far beyond the scale-up domain")
         else:
             yield tensor
 
@@ -177,8 +184,12 @@ def _contexts(shape: ModelShape, ranks: int, sequence: int, fixed: Fixed, *, exh
             yield fixed.context
         return
     whole = sequence_of(shape, sequence)
-    largest = max(1, whole // (LEAST_CONTEXT_TOKENS_EXHAUSTIVE if exhaustive else LEAST_CONTEXT_TOKENS))
-    for context in powers_of_two(min(largest, LARGEST_CONTEXT * (4 if exhaustive else 1))):
+    if exhaustive:
+        # each rank takes a piece from the front and one from the back of the sequence, for equal work under a causal mask
+        yield from (context for context in divisors(ranks) if context == 1 or whole % (2 * context) == 0)
+        return
+    short = min(SHORT_CONTEXT, whole // LEAST_SHORT_TOKENS)
+    for context in powers_of_two(min(max(1, short, whole // LEAST_CONTEXT_TOKENS), LARGEST_CONTEXT)):
         if ranks % context == 0:
             yield context
 
@@ -225,13 +236,12 @@ def _expert_sizes(experts: int, ranks: int, domain: int) -> tuple[int, ...]:
 
 
 @lru_cache(maxsize=4096)
-def micro_batches(per_rank: int, tokens: int, fixed: int | None, *, exhaustive: bool) -> tuple[int, ...]:
-    """Return the micro-batch sizes for `per_rank` samples per data-parallel rank and step, each of `tokens` tokens."""
+def micro_batches(per_rank: int, tokens: int, fixed: int | None) -> tuple[int, ...]:
+    """Return the micro-batch sizes of the bounded search for `per_rank` samples a rank and step, each of `tokens` tokens."""
     if fixed:
         return (fixed,) if per_rank % fixed == 0 else ()
     largest = min(per_rank, LARGEST_MICRO_BATCH, max(1, MICRO_BATCH_TOKENS // max(1, tokens)))
-    options = divisors(per_rank) if exhaustive else powers_of_two(largest)
-    return tuple(each for each in options if each <= largest and per_rank % each == 0)
+    return tuple(each for each in powers_of_two(largest) if each <= largest and per_rank % each == 0)
 
 
 @lru_cache(maxsize=4096)
@@ -249,11 +259,11 @@ def virtual_stages(layers: int, pipeline: int, micro: int, *, exhaustive: bool) 
     return (1, options[len(options) // 2], options[-1])
 
 
-def state_options(sharding: Sharding, fixed: Fixed, *, lora: bool, exhaustive: bool) -> tuple[tuple[str, int], ...]:
-    """Return (recompute, ZeRO stage) in about the order of what they cost."""
+def state_options(sharding: Sharding, fixed: Fixed, *, lora: bool) -> tuple[tuple[str, int], ...]:
+    """Return (recompute, ZeRO stage) of the bounded search in about the order of what they cost."""
     if sharding.data * sharding.context == 1:
         zeros: tuple[int, ...] = (0,)
-    elif sharding.pipeline > 1 and not exhaustive:
+    elif sharding.pipeline > 1:
         zeros = (1,)
     else:
         zeros = (1, 3) if lora else (1, 2, 3)

@@ -1,21 +1,24 @@
 """The plan search: the fastest parallel plan that fits in memory, the next best ones, and what was ruled out and why.
 
-Best first: candidates are taken by a lower bound of their step time, put back with their time under the cheapest options (sharding of
-states, recomputation), and put back again under the cheapest with which they fit in memory. The first that comes out so is the fastest.
-Plans within half a percent of it yield to the simplest. Deterministic.
+Two forms. The bounded one answers while a person types; the exhaustive one (`rules.sizing.plan_arrays`) looks at every plan.
+The bounded one goes best first: candidates are taken by a lower bound of their step time, put back with their time under the cheapest
+options (sharding of states, recomputation), and put back again under the cheapest with which they fit in memory. The first that comes
+out so is the fastest. Plans within half a percent of it yield to the simplest. Deterministic.
 """
 
 from __future__ import annotations
 
 import heapq
 from bisect import bisect_left
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import quantity
 from rules.sizing import throughput
 from rules.sizing.memory import MemoryModel, estimate_memory
+from rules.sizing.memory_software import MemoryOptions
+from rules.sizing.plan_results import NO_MEMORY, Found, PlanSearch, simplest_first
 from rules.sizing.plan_space import (
     Fixed,
     Sharding,
@@ -30,45 +33,18 @@ from rules.sizing.results import MemoryEstimate, Plan, PlanChoice, StepEstimate,
 from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from catalogs.quantities import Quantity
     from rules.answers import Answers
     from rules.sizing.hardware import Hardware
 
 KEPT_ALTERNATIVES = 4
-SIMPLER_WITHIN = 1.005
-"""A simpler plan that takes at most so much longer is preferred: half a percent is far below the model's own error."""
-MOST_CHECKS, MOST_CHECKS_EXHAUSTIVE = 3_000, 400_000
+MOST_CHECKS = 3_000
 """Candidates taken from the queue before the search stops."""
 MOST_AT_RISK = 64
 """Plans at risk, by their lower bound, of which the fastest are kept where none surely fits."""
-NO_MEMORY = "does not fit in memory"
 WHOLE_COPIES = "only data parallelism with whole copies was searched, since {framework} has no maintained code for other plans"
 Peak = tuple[float, float, float]
 LORA_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
-
-
-class Found(NamedTuple):
-    """A plan that may run: its step time in seconds, its peak memory (low, expected, high) in bytes, and whether it surely fits."""
-
-    plan: Plan
-    seconds: float
-    memory: tuple[float, float, float]
-    fits: bool
-
-
-@dataclass(frozen=True)
-class PlanSearch:
-    """What the search of one size found: plans, best first; how many were looked at; how many were ruled out for which reason.
-
-    `nearest` is the plan that needs the least memory, where none fits.
-    """
-
-    found: tuple[Found, ...]
-    enumerated: int
-    rejected: Mapping[str, int] = field(default_factory=dict)
-    nearest: Found | None = None
 
 
 class _Question:
@@ -101,10 +77,10 @@ def _essence(workload: Workload) -> tuple[object, ...]:
 
 
 class _Workload:
-    """A workload hashed by what memory and time depend on, to remember its memory model."""
+    """A workload hashed by what memory and time depend on, and by what rests on the host, to remember its memory model."""
 
-    def __init__(self, workload: Workload) -> None:
-        self.workload, self.key = workload, _essence(workload)
+    def __init__(self, workload: Workload, offload: str) -> None:
+        self.workload, self.offload, self.key = workload, offload, (*_essence(workload), offload)
 
     def __hash__(self) -> int:
         return hash(self.key)
@@ -115,7 +91,7 @@ class _Workload:
 
 @lru_cache(maxsize=16)
 def _memory_model(workload: _Workload) -> MemoryModel:
-    return MemoryModel(workload.workload)
+    return MemoryModel(workload.workload, MemoryOptions(offload=workload.offload))
 
 
 def search(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, *, exhaustive: bool = False) -> PlanSearch:
@@ -127,7 +103,7 @@ def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
     """Return the fastest plan for `workload` on `gpus` GPUs of `hardware` with its memory and step, or None where none can run.
 
     The answers may fix parts of the plan (`parallelism.*`). Plans that surely fit come before plans at risk. GPUs of several devices
-    count each device as a rank. `exhaustive` looks at every divisor, in seconds instead of milliseconds.
+    count each device as a rank. `exhaustive` looks at every plan.
     """
     choice = _choose(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
     if choice is None or not hardware.assumed:
@@ -161,13 +137,20 @@ def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
 def _rated(question: _Question, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
     workload, hardware = question.workload, question.hardware
     capacity = quantity(hardware.memory_bytes, "B")
-    memory = estimate_memory(workload, found.plan, capacity, _memory_model(_Workload(workload)))
-    return found.plan, memory, estimate_step(workload, found.plan, hardware)
+    plan = replace(found.plan, offload=question.fixed.offload)
+    memory = estimate_memory(workload, plan, capacity, _memory_model(_Workload(workload, plan.offload)))
+    return plan, memory, estimate_step(workload, plan, hardware)
 
 
 @lru_cache(maxsize=4096)
 def _search(question: _Question) -> PlanSearch:
-    return _Search(question).run()
+    workload, hardware = question.workload, question.hardware
+    if not question.exhaustive or not is_transformer(workload.model):
+        return _Search(question).run()
+    from rules.sizing.plan_arrays.ranking import rank_all
+
+    kernel = _memory_model(_Workload(workload, question.fixed.offload))
+    return rank_all(workload, hardware, question.gpus, question.fixed, step_model(workload, hardware), kernel)
 
 
 class _Entry(NamedTuple):
@@ -191,10 +174,9 @@ class _Search:
 
     def __init__(self, question: _Question) -> None:
         self.workload, self.hardware, self.fixed = question.workload, question.hardware, question.fixed
-        self.exhaustive = question.exhaustive
         self.ranks = question.gpus * self.hardware.devices
         self.capacity = self.hardware.memory_bytes
-        self.memory = _memory_model(_Workload(self.workload))
+        self.memory = _memory_model(_Workload(self.workload, self.fixed.offload))
         self.model: StepModel | None = step_model(self.workload, self.hardware) if is_transformer(self.workload.model) else None
         self.lora = self.workload.kind in LORA_KINDS
         self.enumerated = 0
@@ -205,15 +187,14 @@ class _Search:
     def run(self) -> PlanSearch:
         """Return the plans that fit, fastest first; those at risk only where none fits."""
         shape, batch = self.workload.model, self.workload.global_batch
-        space = enumerate_shardings(
-            shape, self.hardware, self.ranks, batch, self.workload.sequence_length, self.fixed, exhaustive=self.exhaustive
-        )
+        length = self.workload.sequence_length
+        space = enumerate_shardings(shape, self.hardware, self.ranks, batch, length, self.fixed, exhaustive=False)
         self.rejected.update(space.ruled_out)
         for sharding in space.shardings:
             self._enter(sharding)
         fitting, risky = self._drain()
         found = fitting or self._least_risky(risky)
-        return PlanSearch(_simplest_first(found), self.enumerated + sum(space.ruled_out.values()), self.rejected, self.nearest)
+        return PlanSearch(simplest_first(found), self.enumerated + sum(space.ruled_out.values()), self.rejected, self.nearest)
 
     def _least_risky(self, risky: list[Found]) -> list[Found]:
         """Return the plans at risk that are expected to fit, else the one that comes nearest to it."""
@@ -224,8 +205,8 @@ class _Search:
         """Queue the cheapest options of a sharding for each micro-batch and interleaving, unless even the most frugal cannot fit."""
         per_rank = max(1, self.workload.global_batch // sharding.data)
         tokens = sequence_of(self.workload.model, self.workload.sequence_length) // sharding.context if self.model else 1
-        sizes = micro_batches(per_rank, tokens, self.fixed.micro_batch, exhaustive=self.exhaustive)
-        options = state_options(sharding, self.fixed, lora=self.lora, exhaustive=self.exhaustive)
+        sizes = micro_batches(per_rank, tokens, self.fixed.micro_batch)
+        options = state_options(sharding, self.fixed, lora=self.lora)
         if not sizes:
             self._reject("the micro-batch does not divide the batch of a data-parallel rank", 1)
             return
@@ -246,7 +227,7 @@ class _Search:
         if first_too_large < len(sizes):
             self._reject(NO_MEMORY, len(options))
         for size in sizes[:first_too_large]:
-            for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=self.exhaustive) if self.model else (1,):
+            for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=False) if self.model else (1,):
                 self._push(_plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
@@ -267,7 +248,7 @@ class _Search:
         """Take candidates by their lower bound, then by their time, until enough fit or the checks are used up."""
         fitting: list[Found] = []
         risky: list[Found] = []
-        checks = MOST_CHECKS_EXHAUSTIVE if self.exhaustive else MOST_CHECKS
+        checks = MOST_CHECKS
         while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
             checks -= 1
             entry = heapq.heappop(self.queue)
@@ -349,20 +330,6 @@ def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str
 def _data_parallel_sizes(per_rank: int) -> tuple[int, ...]:
     """Return micro-batches of a data-parallel model: the whole local batch, and its halvings for accumulation."""
     return tuple(sorted({max(1, per_rank >> shift) for shift in range(6)}))
-
-
-def _simplest_first(found: list[Found]) -> tuple[Found, ...]:
-    """Return the plans by time, with the simplest of those within half a percent of the fastest in front."""
-    if not found:
-        return ()
-    ordered = sorted(found, key=lambda each: each.seconds)
-    near = [each for each in ordered if each.seconds <= SIMPLER_WITHIN * ordered[0].seconds]
-    first = min(near, key=lambda each: (_complexity(each.plan), each.seconds))
-    return (first, *(each for each in ordered if each is not first))
-
-
-def _complexity(plan: Plan) -> tuple[int, int, int]:
-    return (plan.tensor * plan.pipeline * plan.context, plan.expert, plan.virtual_stages)
 
 
 def run_time(workload: Workload, step: StepEstimate) -> Quantity:

@@ -20,6 +20,7 @@ from rules.sizing.exposure import Exposure, exposure_of
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
 from rules.sizing.placement import placed_domain, widest_straddling
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
+from rules.sizing.step_parts import Exchange, StepTime
 from rules.sizing.techniques import TUNED, UNFUSED, Techniques
 from rules.sizing.traffic import RECOMPUTED_TENSOR, LayerTraffic, inter_domain_bytes, largest_message_bytes, layer_traffic
 
@@ -42,42 +43,6 @@ STRAGGLER_FROM, STRAGGLER_PER_DOUBLING = 256, 0.005
 LOW_SHARE, HIGH_SHARE = 0.85, 1.25
 """Range around the expected step time: seven of ten published tuned runs lie inside it (Korthikanti 2022, dgxc, Megatron Bridge,
 NeMo, Megatron Core with experts; 252 rows); software releases alone move one configuration by 20 %."""
-
-
-class StepTime(NamedTuple):
-    """The seconds of one step by part; they add up to `total`."""
-
-    products: float
-    attention: float
-    elementwise: float
-    head: float
-    recompute: float
-    tensor_parallel: float
-    expert_parallel: float
-    context_parallel: float
-    pipeline_bubble: float
-    pipeline_transfer: float
-    data_parallel: float
-    optimizer: float
-    stragglers: float
-
-    @property
-    def total(self) -> float:
-        """Return the seconds of the step."""
-        return sum(self)
-
-    @property
-    def exposed(self) -> float:
-        """Return the seconds in which the GPU waits for communication."""
-        return self.tensor_parallel + self.expert_parallel + self.context_parallel + self.pipeline_transfer + self.data_parallel
-
-
-class Exchange(NamedTuple):
-    """Weights that data-parallel ranks share: who they are, and the bytes of gradients and of parameters of one rank."""
-
-    who: Group
-    gradients: float
-    parameters: float
 
 
 class _Block(NamedTuple):
@@ -113,6 +78,8 @@ class StepModel:
         self._moe, self._routed = layer_parameters(shape, moe=True) if self.moe_layers else (0.0, 0.0)
         self._embeddings = embedding_parameters(shape)
         self._blocks: dict[tuple[object, ...], _Block] = {}
+        self._layers: dict[tuple[object, ...], LayerTime] = {}
+        self._heads: dict[tuple[float, int], float] = {}
 
     def block(self, plan: Plan) -> _Block:
         """Return the average layer of the plan's sharding."""
@@ -129,16 +96,31 @@ class StepModel:
         parts = []
         for weight, moe in ((1 - share, False), (share, True)):
             if weight:
-                made = self.arithmetic.layer(tokens, plan.tensor, moe, plan.expert, plan.expert_tensor, sharded)
-                parts.append((weight, made))
+                made = self._layer(tokens, plan.tensor, moe, plan.expert, plan.expert_tensor, sharded)
+                parts.append((weight, self.arithmetic.with_context(made, tokens, plan.tensor, plan.context, moe)))
         products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
         attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
         elementwise = sum(weight * (made.elementwise + made.elementwise_backward + made.wait) for weight, made in parts)
         forward = sum(weight * made.forward for weight, made in parts)
         cheap = sum(weight * self._repeated(made) for weight, made in parts)
-        head = sum(self.arithmetic.head(tokens, plan.tensor)) * (1 + self.shape.mtp_layers)
+        head = self._head(tokens, plan.tensor)
         traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
         return _Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
+
+    def _layer(self, tokens: float, tensor: int, moe: bool, expert: int, expert_tensor: int, sharded: bool) -> LayerTime:
+        """Return the arithmetic of a layer before its context ranks are known, kept: many plans leave a rank the same tokens."""
+        key = (tokens, tensor, moe, expert, expert_tensor, sharded) if moe else (tokens, tensor, sharded)
+        found = self._layers.get(key)
+        if found is None:
+            found = self._layers[key] = self.arithmetic.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded)
+        return found
+
+    def _head(self, tokens: float, tensor: int) -> float:
+        """Return the seconds of output head and loss in both passes, one for each token that is predicted ahead; kept as well."""
+        found = self._heads.get((tokens, tensor))
+        if found is None:
+            found = self._heads[tokens, tensor] = sum(self.arithmetic.head(tokens, tensor)) * (1 + self.shape.mtp_layers)
+        return found
 
     def _repeated(self, made: LayerTime) -> float:
         """Return the seconds that selective recomputation repeats in a layer: attention scores, else norms and activations.

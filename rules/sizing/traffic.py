@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, routed_seconds
+from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, point_to_point_seconds, routed_seconds
 from rules.sizing.compute import BYTES_16
 from rules.sizing.placement import placed_domain
 
@@ -25,6 +25,10 @@ RECOMPUTED_TENSOR = 1.5
 """Full recomputation repeats the forward half of a layer's collectives: three halves for two (counted)."""
 EXCHANGES = 4
 """All-to-alls per expert layer and micro-batch: dispatch and combine, forward and backward [arXiv:2603.07685]."""
+
+RINGS = 2
+"""Times that keys and values go round a context-parallel ring in a layer, forward and backward; each of its steps has the latency of a
+message [arXiv:2310.01889 §3; counted]."""
 
 
 class LayerTraffic(NamedTuple):
@@ -61,7 +65,8 @@ def layer_traffic(
     if plan.context > 1:
         ring = context_bytes(shape, plan, tokens) * 3
         who = group(plan.context, plan.tensor, domain)
-        once = gather_seconds(hardware, who, ring * plan.context / max(1, plan.context - 1))
+        handed_on = RINGS * (plan.context - 1) * point_to_point_seconds(hardware, who.domains == 1, 0.0)
+        once = gather_seconds(hardware, who, ring * plan.context / max(1, plan.context - 1)) + handed_on
         context = max(exposure.context * once, once - attention)
     return LayerTraffic(tensor, expert, context)
 
