@@ -9,14 +9,16 @@ Korthikanti 2022 (arXiv:2205.05198) for sequence parallelism and recomputation, 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import quantity
 from rules.sizing import throughput
-from rules.sizing.collectives import Group, all_reduce_seconds, gather_seconds, group, point_to_point_seconds
+from rules.sizing.collectives import RAILS, Group, all_reduce_seconds, gather_seconds, group, point_to_point_seconds
 from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
 from rules.sizing.exposure import Exposure, exposure_of
+from rules.sizing.offload import offload_seconds
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
 from rules.sizing.placement import placed_domain, widest_straddling
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
@@ -70,6 +72,8 @@ class StepModel:
     def __init__(self, shape: ModelShape, arithmetic: Arithmetic, exposure: Exposure, global_batch: int, trained_share: float) -> None:
         self.shape, self.arithmetic, self.exposure = shape, arithmetic, exposure
         self.hardware, self.sequence = arithmetic.hardware, arithmetic.sequence
+        adapters = RAILS if arithmetic.techniques.one_adapter else 1
+        self.gathering = replace(self.hardware, nic_bytes_per_s=self.hardware.nic_bytes_per_s / adapters)
         self.global_batch, self.trained_share = global_batch, trained_share
         self.moe_layers = moe_layers(shape)
         self.layers = shape.layers + shape.mtp_layers
@@ -248,8 +252,8 @@ class StepModel:
     def _gathered(self, plan: Plan, exchange: Exchange) -> float:
         """Return the seconds per micro-batch to gather weights twice and scatter gradients once, layer by layer."""
         who, layers = self.shard_ranks(plan, exchange), self.layers / plan.pipeline
-        parameters = gather_seconds(self.hardware, who, exchange.parameters / layers)
-        return layers * (2 * parameters + gather_seconds(self.hardware, who, exchange.gradients / layers))
+        parameters = gather_seconds(self.gathering, who, exchange.parameters / layers)
+        return layers * (2 * parameters + gather_seconds(self.gathering, who, exchange.gradients / layers))
 
     def _replicated(self, plan: Plan, exchange: Exchange) -> float:
         """Return the exposed seconds of reducing gradients among shard groups, once per step."""
@@ -276,7 +280,8 @@ class StepModel:
         expert_spread = max(1, spread * plan.tensor // (plan.expert * plan.expert_tensor)) if plan.zero_stage else 1
         mine = (dense / spread + routed / expert_spread) * self.trained_share
         seconds = self.arithmetic.streamed(OPTIMIZER_BYTES * mine)
-        return seconds + (OFFLOADED_BYTES * mine / self.hardware.pcie_bytes_per_s if plan.offload != "none" else 0.0)
+        micro_batches = max(1, self.global_batch // (plan.data * plan.micro_batch))
+        return seconds + offload_seconds(plan, mine, self.hardware, micro_batches)
 
 
 def straggling(gpus: int) -> float:

@@ -14,7 +14,7 @@ from rules.sizing.model import shape_from_preset
 from rules.sizing.parameters import count_parameters
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import estimate_step, step_model
-from rules.sizing.techniques import CLASSIC
+from rules.sizing.techniques import CLASSIC, FIRST_SHARDED
 from rules.sizing.techniques import TUNED as TUNED_CODE
 
 CATALOG = load_catalog()
@@ -276,6 +276,15 @@ def test_resnet_50_is_limited_by_bytes(node, images):
     estimate = estimate_step(work, Plan(micro_batch=256), hardware(node))
     assert estimate.units_per_second == pytest.approx(images, rel=0.15)
     assert estimate.model_flops_utilization == pytest.approx(0.19, abs=0.03)
+
+
+@pytest.mark.parametrize(("gpus", "micro_batch", "tflops"), [(384, 4, 144.0), (768, 2, 88.0), (1536, 1, 44.0)])
+def test_full_sharding_of_2021_waits_for_one_adapter_of_each_server(gpus, micro_batch, tflops):
+    """GPT 175B with ZeRO-3 and without model parallelism [Narayanan 2021, arXiv:2104.04473 table 2]; its FLOP/s count recomputation."""
+    plan = Plan(data=gpus, zero_stage=3, micro_batch=micro_batch, recompute="full")
+    estimate = estimate_step(workload(gpt(96, 12_288, 96), 2048, 1536), plan, hardware("nvidia-dgx-a100-640gb"), techniques=FIRST_SHARDED)
+    measured = 8 * 174.6e9 * 2048 * 1536 / (tflops * 1e12 * gpus)
+    assert estimate.expected.to("s").magnitude == pytest.approx(measured, rel=0.15)
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rules.sizing.techniques import CLASSIC, EAGER_LAUNCH_S, FLASH_1, FLASH_2, FUSED, LAUNCH_S, TUNED, Techniques
+from rules.regimes import FULLY_SHARDED
+from rules.sizing.techniques import (
+    CLASSIC,
+    EAGER_LAUNCH_S,
+    FIRST_SHARDED,
+    FLASH_1,
+    FLASH_2,
+    FUSED,
+    LAUNCH_S,
+    TUNED,
+    Techniques,
+)
 
 if TYPE_CHECKING:
     from wizard.imports.run_rows import RunRow
@@ -19,7 +30,8 @@ def techniques_of(row: RunRow, unfused: bool) -> Techniques:
     kernel, mode, compiled = row.text("kernel").lower(), row.text("mp_mode").upper(), row.values.get("compile")
     torch = bool(mode) or compiled is not None or "async_tp" in row.values or bool(row.text("sharding"))
     if unfused and not torch:
-        return CLASSIC._replace(eager=bool(kernel) and "fused" not in kernel and "rms" not in kernel)
+        classic = FIRST_SHARDED if row.count("zero_stage") == FULLY_SHARDED else CLASSIC
+        return classic._replace(eager=bool(kernel) and "fused" not in kernel and "rms" not in kernel)
     attention = FLASH_1 if mode or "v1" in kernel else FLASH_2 if torch or "flash" in kernel else FUSED
     return TUNED._replace(
         attention=attention,
