@@ -9,15 +9,16 @@ from __future__ import annotations
 
 import difflib
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import QuantityError, format_number, magnitude, number_in_words, quantity, split
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from catalogs.quantities import Quantity
+    from rules.policies import Policy
 
 from rules.answer_fields import FIELDS, AnswerField
 
@@ -196,10 +197,11 @@ _PARSERS = {
 
 @dataclass(frozen=True)
 class Answers:
-    """The answers of a person: `values` in stored form by key, `provenance` by key (you, preset, imported …)."""
+    """The answers of a person: `values` in stored form by key, `provenance` by key (you, preset, imported …), the site's own rules."""
 
     values: Mapping[str, Value] = field(default_factory=dict)
     provenance: Mapping[str, str] = field(default_factory=dict)
+    policies: tuple[Policy, ...] = ()
 
     @classmethod
     def of(cls, raw: Mapping[str, object], origin: str = "you") -> Answers:
@@ -209,15 +211,21 @@ class Answers:
 
     def with_value(self, key: str, raw: object, origin: str = "you") -> Answers:
         """Return answers with `key` set; raises AnswerError."""
-        return Answers({**self.values, key: parse_answer(key, raw)}, {**self.provenance, key: origin})
+        values, provenance = {**self.values, key: parse_answer(key, raw)}, {**self.provenance, key: origin}
+        return replace(self, values=values, provenance=provenance)
 
     def without(self, key: str) -> Answers:
         """Return answers in which `key` is not answered."""
         field_of(key)
-        return Answers(
-            {name: value for name, value in self.values.items() if name != key},
-            {name: value for name, value in self.provenance.items() if name != key},
+        return replace(
+            self,
+            values={name: value for name, value in self.values.items() if name != key},
+            provenance={name: value for name, value in self.provenance.items() if name != key},
         )
+
+    def with_policies(self, policies: Iterable[Policy]) -> Answers:
+        """Return the same answers under the given policies of the site."""
+        return replace(self, policies=tuple(policies))
 
     def given(self, key: str) -> bool:
         """Return whether the person gave a value (not absent and not "I don't know")."""

@@ -13,8 +13,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, Constraint, Oracle, constraints, keeping
-from rules.smallest import SmallestChange, cost_between, smallest_change
+from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed
+from rules.smallest import SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def _changes(
     for key in (*found.keys, *(key for key in NEEDS if answers.given(key))):
         if oracle.spent:
             break
-        change = smallest_change(alone, key, oracle.fits)
+        change = exception_to(key) if key.startswith(POLICY) else smallest_change(alone, key, oracle.fits)
         if change is not None:
             rows.append(change)
     return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
@@ -179,11 +179,13 @@ def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tupl
     for change in (each.changes[0] for each in sets):
         if change.key not in chosen or change.cost > chosen[change.key].cost:
             chosen[change.key] = change
+    set_aside = [key for key in chosen if key.startswith(POLICY)]
     try:
-        changed = with_changes(answers, {key: value for each in chosen.values() for key, value in each.changes.items()}, ORIGIN)
+        values = {key: value for each in chosen.values() if each.key not in set_aside for key, value in each.changes.items()}
+        changed = with_changes(relaxed(answers, set_aside), values, ORIGIN)
         if oracle.fits(changed):
             return tuple(chosen.values())
-        for key in chosen:
+        for key in values:
             more = smallest_change(changed, key, oracle.fits)
             if more is not None:
                 further = cost_between(answers, key, more)

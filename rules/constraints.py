@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from rules.advisor import feasible
 from rules.answer_fields import COOLING
 from rules.answers import field_of
+from rules.findings import Kind
 from rules.scale import deadline_counts, size_given
 from rules.whatif import with_changes
 
@@ -44,6 +45,8 @@ PREFERENCES = (
 """Answers that rule products or techniques out; without an answer any is taken."""
 PLAN = tuple(f"parallelism.{part}" for part in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute"))
 SIZES = ("scale.nodes", "scale.gpus")
+POLICY = "policy."
+"""What the key of a policy of the site begins with; it binds like an answer."""
 DEADLINE, COOLING_KEY, MODE = "scale.deadline", "facility.cooling", "scale.mode"
 
 
@@ -66,7 +69,9 @@ def constraints(answers: Answers) -> tuple[Constraint, ...]:
     if set(answers.names(COOLING_KEY)) != set(COOLING):
         keys.append(COOLING_KEY)
     order = {key: number for number, key in enumerate(_ORDER)}
-    return tuple(Constraint(key, answers.text(key), not answers.given(key)) for key in sorted(keys, key=order.__getitem__))
+    rows = [Constraint(key, answers.text(key), not answers.given(key)) for key in sorted(keys, key=order.__getitem__)]
+    rejecting = [policy for policy in answers.policies if policy.rule.kind is Kind.REJECT]
+    return (*rows, *(Constraint(f"{POLICY}{policy.id}", policy.rule.because) for policy in rejecting))
 
 
 _ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, *PREFERENCES)
@@ -74,6 +79,9 @@ _ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, 
 
 def relaxed(answers: Answers, keys: Collection[str]) -> Answers:
     """Return answers that no longer state the constraints `keys`."""
+    dropped = {key.removeprefix(POLICY) for key in keys if key.startswith(POLICY)}
+    if dropped:
+        answers = answers.with_policies(policy for policy in answers.policies if policy.id not in dropped)
     changes: dict[str, object] = {key: None for key in keys if key in answers.values}
     if DEADLINE in keys:
         changes[DEADLINE] = f"{field_of(DEADLINE).maximum:g} days"
@@ -100,7 +108,8 @@ class Oracle:
 
     def fits(self, answers: Answers) -> bool:
         """Return whether some candidate meets every answer."""
-        key = tuple(sorted((name, str(value)) for name, value in answers.values.items()))
+        values = [(name, str(value)) for name, value in answers.values.items()]
+        key = (*sorted(values), *((POLICY, policy.id) for policy in answers.policies))
         if key not in self._known:
             self.asked += 1
             self._known[key] = feasible(answers, self.catalog)

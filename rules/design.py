@@ -147,6 +147,7 @@ class Design:
         tables: dict[str, Any] = {
             "answers": self.answers.nested(),
             "provenance": dict(sorted(self.answers.provenance.items())),
+            "policy": [dict(policy.row) for policy in self.answers.policies],
             "design": self._sections(),
         }
         if self.notices:

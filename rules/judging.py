@@ -64,14 +64,20 @@ def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[
 
 
 def apply_rules(module: StageModule, candidate: Candidate, fact: Mapping[str, Scalar], context: Context, *, strict: bool) -> list[str]:
-    """Run a stage's rules over its fact; findings and flags are kept on the candidate."""
+    """Run a stage's rules over its fact, then the policies of the site; findings and flags are kept on the candidate."""
     rules = tuple(module.RULES)
     wide = {**fact, **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
     result = evaluate(compile_rules(rules).stage(module.STAGE), wide, strict=strict)
     candidate.findings.extend(result.findings)
     candidate.flags |= result.flags
-    return [f"rule {failure.rule_id} failed: {failure.message}" for failure in result.failures]
+    failures = [*result.failures]
+    own = tuple(policy.rule for policy in context.answers.policies if policy.stage is module.STAGE)
+    if own:
+        said = evaluate(compile_rules(own).stage(module.STAGE), wide, strict=strict)
+        candidate.findings.extend(said.findings)
+        failures += said.failures
+    return [f"rule {failure.rule_id} failed: {failure.message}" for failure in failures]
 
 
 def flags_of_earlier_stages(stage: Stage, candidate: Candidate) -> dict[str, Scalar]:

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 OTHER_COST = 1.0
 """What a change costs that is no number: as much as doubling one."""
+EXCEPTION_COST = 2.0
+"""What an exception from a policy costs: others must agree to it."""
 MOST_DOUBLINGS = 6
 """Sixty-four times as much is another wish; the search for a number that helps ends there."""
 WITHIN = 1.02
@@ -73,6 +75,11 @@ def smallest_change(answers: Answers, key: str, holds: Callable[[Answers], bool]
         if ways and key not in EITHER_WAY:
             return None
     return next((change for change in _others(answers, key) if _holds(answers, change, holds)), None)
+
+
+def exception_to(policy: str) -> SmallestChange:
+    """Return the change that sets a policy of the site aside; whoever made it must agree."""
+    return SmallestChange(policy, "holds", DROPPED, EXCEPTION_COST, "make an exception from the policy of the site")
 
 
 def cost_between(answers: Answers, key: str, change: SmallestChange) -> float:

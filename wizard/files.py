@@ -29,14 +29,18 @@ STANDARD_INPUT = "standard input"
 STANDARD_OUTPUTS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output, which is written to as it is: it may be a pipe, or a file that others write to as well."""
 _DESIGN_TABLES = (
-    "schema", "meta", "answers", "provenance", "design", "bom", "justification", "assumption", "warning", "conflict", "alternative",
-    "rejected", "reentry", "dissent", "question",
+    "schema", "meta", "answers", "provenance", "policy", "design", "bom", "justification", "assumption", "warning", "conflict",
+    "conflict_set", "alternative", "rejected", "reentry", "dissent", "question", "basis", "history",
 )  # fmt: skip
-_ROW_TABLES = ("bom", "justification", "assumption", "warning", "conflict", "alternative", "rejected", "reentry", "dissent", "question")
+_ROW_TABLES = (
+    "bom", "justification", "assumption", "warning", "conflict", "conflict_set", "alternative", "rejected", "reentry", "dissent",
+    "question", "history",
+)  # fmt: skip
+_ANSWERS_TABLES = {"answers", "meta", "provenance", "policy"}
 _QUESTION_TEXTS = ("to", "ask", "good_answer", "why")
 _LARGEST_INTEGER = 2**63
 """TOML's integers have 64 bits; Python reads longer ones, and then refuses to print them."""
-_META_KEYS = ("name", "created", "tool_version", "catalog_hash", "rules_hash", "catalog_folders", "notes")
+_META_KEYS = ("name", "created", "tool_version", "catalog_hash", "rules_hash", "policies_hash", "catalog_folders", "notes")
 
 
 class FileError(Exception):
@@ -131,10 +135,11 @@ def interpret(document: Mapping[str, Any], path: Path | str) -> Loaded:
     """Return what a document says: a design where it has a schema, else answers; raises FileError."""
     if "schema" not in document:
         inner = document.get("answers", document)
-        if "answers" in document and set(document) - {"answers", "meta", "provenance"}:
-            odd = sorted(set(document) - {"answers", "meta", "provenance"})[0]
+        if "answers" in document and set(document) - _ANSWERS_TABLES:
+            odd = sorted(set(document) - _ANSWERS_TABLES)[0]
             raise FileError(path, f"{shortened(odd)}: stands beside [answers]; an answers file has either sections or [answers]")
-        return Loaded(Path(path), _answers(inner, document.get("provenance", {}), path), _meta(document.get("meta", {}), path))
+        answers = _with_policies(_answers(inner, document.get("provenance", {}), path), document, path)
+        return Loaded(Path(path), answers, _meta(document.get("meta", {}), path))
     version = document["schema"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
         raise FileError(path, f"schema: expected a whole number from 1 to {SCHEMA_VERSION}, got {version!r}")
@@ -146,8 +151,20 @@ def interpret(document: Mapping[str, Any], path: Path | str) -> Loaded:
         if key not in _DESIGN_TABLES:
             raise FileError(path, f"{shortened(key)}: no such table in a design file{_nearest(key, _DESIGN_TABLES)}")
     _check_rows(document, path)
-    answers = _answers(document.get("answers", {}), document.get("provenance", {}), path)
+    answers = _with_policies(_answers(document.get("answers", {}), document.get("provenance", {}), path), document, path)
     return Loaded(Path(path), answers, _meta(document.get("meta", {}), path), document)
+
+
+def _with_policies(answers: Answers, document: Mapping[str, Any], path: Path | str) -> Answers:
+    """Return the answers with the policies that stand beside them; raises FileError."""
+    if "policy" not in document or "answers" not in document:
+        return answers
+    from rules.policies import PolicyError, parse_policies
+
+    try:
+        return answers.with_policies(parse_policies(document["policy"]))
+    except PolicyError as error:
+        raise FileError(path, str(error)) from None
 
 
 def _check_rows(document: Mapping[str, Any], path: Path | str) -> None:
@@ -229,7 +246,22 @@ def design_text(design: Design, meta: Mapping[str, Any]) -> str:
     """Return a design as the text of its TOML file; the same design and meta give the same bytes."""
     import tomli_w
 
-    return tomli_w.dumps({"schema": SCHEMA_VERSION, "meta": dict(meta), **design.document()})
+    return tomli_w.dumps(design_tables(design, meta))
+
+
+def design_tables(design: Design, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a design as the tables of its file, in the order in which they are written."""
+    return {"schema": SCHEMA_VERSION, "meta": _meta_with_policies(design.answers, meta), **design.document()}
+
+
+def _meta_with_policies(answers: Answers, meta: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a meta table that names the policies by their hash, or none where there are none."""
+    kept = {key: value for key, value in meta.items() if key != "policies_hash"}
+    if not answers.policies:
+        return kept
+    from rules.policies import policies_hash
+
+    return kept | {"policies_hash": policies_hash(answers.policies)}
 
 
 def answers_text(answers: Answers, meta: Mapping[str, Any] | None = None) -> str:
@@ -241,6 +273,8 @@ def answers_text(answers: Answers, meta: Mapping[str, Any] | None = None) -> str
     tables["answers"] = answers.nested()
     if origins:
         tables["provenance"] = origins
+    if answers.policies:
+        tables["policy"] = [dict(policy.row) for policy in answers.policies]
     return tomli_w.dumps(tables)
 
 

@@ -34,6 +34,14 @@ def own_catalog_folders() -> tuple[Path, ...]:
         return ()
 
 
+def own_policy_files() -> tuple[Path, ...]:
+    """Return the files of the person's own policies, by name."""
+    try:
+        return tuple(sorted((config_folder() / "policies").glob("*.toml")))
+    except OSError:  # a home that may not be looked into
+        return ()
+
+
 def autosave_path() -> Path:
     """Return where the answers of an interview without a file are kept."""
     return state_folder() / "autosave.toml"

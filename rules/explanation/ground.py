@@ -31,8 +31,9 @@ class Ground:
 
     @cached_property
     def rules(self) -> Mapping[str, Rule]:
-        """Return every rule by id."""
-        return {rule.id: rule for module in all_stages() for rule in module.RULES}
+        """Return every rule by id, the policies of the site among them."""
+        declared = [rule for module in all_stages() for rule in module.RULES]
+        return {rule.id: rule for rule in (*declared, *(policy.rule for policy in self.context.answers.policies))}
 
     @cached_property
     def meanings(self) -> Mapping[tuple[Stage, str], str]:

@@ -75,7 +75,7 @@ class TestTheSchemas:
             "rules-show",
             "rules-test",
         }
-        outputs |= {"comparison", "diff", "estimate", "explain", "export", "fabric", "fix", "params", "validate"}
+        outputs |= {"comparison", "diff", "estimate", "explain", "export", "fabric", "fix", "params", "policies", "validate"}
         assert set(COMMANDS) <= {name.partition("-")[0] for name in outputs}
         assert outputs <= set(schemas.names())
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -25,13 +25,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="set one answer; may be repeated")
     parser.add_argument("--exhaustive", action="store_true", help="search every plan and judge every candidate; takes longer")
     add_catalog_option(parser)
+    add_policy_option(parser)
     add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Design; returns 0, or 1 where the design has conflicts."""
     from rules.advisor import advise
-    from wizard.files import design_text, write_atomically
+    from rules.conflicts import with_conflict_sets
+    from wizard.files import design_tables, design_text, write_atomically
+    from wizard.policies import under_policies
     from wizard.versions import meta_of
 
     if options.answers is None and not options.changes:
@@ -41,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
         narrate("cluster-wizard: -o: expected the name of a file; without -o the design goes to standard output")
         return WRONG
     loaded = _read(options.answers)
-    answers = loaded.answers
+    answers = under_policies(loaded, options.policy)
     for change in options.changes:
         key, separator, value = change.partition("=")
         if not separator:
@@ -49,12 +52,12 @@ def run(options: argparse.Namespace) -> int:
             return WRONG
         answers = answers.with_value(key.strip(), value.strip()) if value.strip() else answers.without(key.strip())
     catalog = open_catalog(options.catalog)
-    design = advise(answers, catalog, exhaustive=options.exhaustive)
+    design = with_conflict_sets(advise(answers, catalog, exhaustive=options.exhaustive), catalog)
     meta = meta_of(_name(options, loaded), catalog, loaded.meta or _earlier(options.output))
     if options.output is not None:
         write_atomically(options.output, design_text(design, meta))
     if options.json:
-        print_json({"schema": 1, "meta": meta, **design.document()})
+        print_json(design_tables(design, meta))
     elif options.output is None:
         sys.stdout.write(design_text(design, meta))
     _narrate(design, options.output)
@@ -102,6 +105,10 @@ def _narrate(design: Design, output: str | None) -> None:
         narrate(f"✗ CONFLICT {conflict.because}")
         for remedy in conflict.remedies:
             narrate(f"    fix: {remedy.text}" + (f" ({remedy.key} = {remedy.value})" if remedy.value else ""))
+    for each in design.conflict_sets:
+        narrate(f"    {each.sentence}")
+        for change in each.changes[:1]:
+            narrate(f"        smallest change: {change.key}: {change.text}")
     warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
     narrate(f"{warnings} warnings, {len(design.assumptions)} assumptions, {questions} vendor questions")
     if output:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, open_catalog, print_json
+from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, add_policy_option, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("before", metavar="A.toml", help="a design as it was saved, or a file of answers, which is designed first")
     parser.add_argument("after", metavar="B.toml", help="the design that it is compared with")
     add_catalog_option(parser)
+    add_policy_option(parser)
     add_json_option(parser)
 
 
@@ -35,7 +36,7 @@ def run(options: argparse.Namespace) -> int:
             catalog.append(open_catalog(options.catalog))
         return catalog[0]
 
-    comparison = compare_designs(_document(options.before, opened), _document(options.after, opened))
+    comparison = compare_designs(*(_document(path, opened, options.policy) for path in (options.before, options.after)))
     if options.json:
         print_json({"a": options.before, "b": options.after, **comparison.document()})
     else:
@@ -43,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     return NO if comparison.differs else GOOD
 
 
-def _document(path: str, opened: Callable[[], Catalog]) -> Mapping[str, Any]:
+def _document(path: str, opened: Callable[[], Catalog], policies: list[str]) -> Mapping[str, Any]:
     """Return the tables of a saved design as they stand in the file, or those of the design that follows from answers."""
     from wizard.files import FileError, load
 
@@ -52,9 +53,10 @@ def _document(path: str, opened: Callable[[], Catalog]) -> Mapping[str, Any]:
         return loaded.document
     from rules.advisor import advise
     from rules.answers import AnswerError
+    from wizard.policies import under_policies
 
     try:
-        return advise(loaded.answers, opened()).document()
+        return advise(under_policies(loaded, policies), opened()).document()
     except AnswerError as error:
         raise FileError(path, str(error)) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "what", nargs="?", metavar="WHAT", help="a decision, a rule, a key of the design, a fact or an answer; without it, the list of them"
     )
     add_catalog_option(parser)
+    add_policy_option(parser)
     add_json_option(parser)
 
 
@@ -34,10 +35,11 @@ def run(options: argparse.Namespace) -> int:
     from rules.advisor import consider
     from rules.explain import NothingToExplainError, explain, ground_of, subjects
     from wizard.files import load
+    from wizard.policies import under_policies
 
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
-    ground = ground_of(consider(loaded.answers, catalog))
+    ground = ground_of(consider(under_policies(loaded, options.policy), catalog))
     stale = _stale(loaded, catalog, ground.design.document())
     if options.what is None:
         _list(subjects(ground), ground.design.name, stale, as_json=options.json)

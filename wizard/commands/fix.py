@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING
 
-from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--warnings", action="store_true", help="without FINDING: the warnings too")
     parser.add_argument("--trade", action="store_true", help="keep a remedy even where it brings a conflict that is as bad")
     add_catalog_option(parser)
+    add_policy_option(parser)
     add_json_option(parser)
 
 
@@ -34,6 +35,7 @@ def run(options: argparse.Namespace) -> int:
     from rules.answers import field_of
     from rules.remedies import NoSuchFindingError, mend
     from wizard.files import load
+    from wizard.policies import under_policies
 
     if options.key:
         field_of(options.key)
@@ -43,7 +45,14 @@ def run(options: argparse.Namespace) -> int:
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
     try:
-        mended = mend(loaded.answers, catalog, options.finding, warnings=options.warnings, trade=options.trade, key=options.key)
+        mended = mend(
+            under_policies(loaded, options.policy),
+            catalog,
+            options.finding,
+            warnings=options.warnings,
+            trade=options.trade,
+            key=options.key,
+        )
     except NoSuchFindingError as error:
         narrate(f"cluster-wizard: {options.design}: {error}")
         return WRONG

@@ -1,4 +1,4 @@
-"""`cluster-wizard rules list|show|test`: look at the rules and run regression cases."""
+"""`cluster-wizard rules list|show|fields|test`: look at the rules and run regression cases."""
 
 from __future__ import annotations
 
@@ -20,22 +20,24 @@ CASE_CATALOG = "catalog"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|test")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="list|show|fields|test")
     listing = actions.add_parser("list", help="list every rule with its guidance, sources and number of cases")
     listing.add_argument("--stage", help="only one stage")
     listing.add_argument("--guidance", metavar="ID", help="only rules that apply this statement")
     show = actions.add_parser("show", help="show one rule in full")
     show.add_argument("rule")
+    fields = actions.add_parser("fields", help="list the fields that rules and policies compare, with what they mean")
+    fields.add_argument("--stage", help="only one stage")
     test = actions.add_parser("test", help="run the cases in a folder or file of TOML")
     test.add_argument("folder", nargs="?", default="tests/rules", metavar="DIR")
-    for sub in (listing, show, test):
+    for sub in (listing, show, fields, test):
         add_catalog_option(sub)
         add_json_option(sub)
 
 
 def run(options: argparse.Namespace) -> int:
-    """List, show or test; test returns 1 where a case fails."""
-    return {"list": _list, "show": _show, "test": _test}[options.action](options)
+    """List, show or test rules, or list their fields; test returns 1 where a case fails."""
+    return {"list": _list, "show": _show, "fields": _fields, "test": _test}[options.action](options)
 
 
 def _list(options: argparse.Namespace) -> int:
@@ -134,6 +136,29 @@ def _show(options: argparse.Namespace) -> int:
         for number, part in enumerate(value if isinstance(value, list) else [value]):
             if part not in (None, "", []):
                 print(f"{key if number == 0 else '':<12}{part}")
+    return GOOD
+
+
+def _fields(options: argparse.Namespace) -> int:
+    from rules.facts import unit_of
+    from rules.stages import all_stages
+
+    rows = [
+        {"stage": module.STAGE.value, "field": each.name, "unit": unit_of(each.name), "meaning": each.meaning}
+        for module in all_stages()
+        for each in module.FACTS
+        if options.stage in (None, module.STAGE.value)
+    ]
+    if not rows:
+        narrate(f"cluster-wizard: no stage is called {options.stage!r}; stages are {', '.join(each.STAGE for each in all_stages())}")
+        return WRONG
+    if options.json:
+        print_json(rows)
+        return GOOD
+    width = max(len(row["field"]) for row in rows)
+    for row in rows:
+        print(f"{row['stage']:<13}{row['field']:<{width}}  {row['meaning']}" + (f", in {row['unit']}" if row["unit"] else ""))
+    narrate(f"{len(rows)} fields")
     return GOOD
 
 

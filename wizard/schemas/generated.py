@@ -70,6 +70,11 @@ def answers_schema() -> Schema:
         "answers": {"$ref": "#/$defs/tables"},
         "meta": {"$ref": "#/$defs/meta"},
         "provenance": {"$ref": "#/$defs/provenance"},
+        "policy": {
+            "type": "array",
+            "items": {"$ref": f"policies{ENDING}#/$defs/policy"},
+            "description": "The site's own rules, beside [answers].",
+        },
     }
     head = _head(
         "answers",
@@ -135,6 +140,7 @@ def _meta() -> Schema:
         "tool_version": "The version of cluster-wizard that wrote the file.",
         "catalog_hash": "A hash of the content of the catalog.",
         "rules_hash": "A hash of the rules and formulas.",
+        "policies_hash": "A hash of the policies of the site, where there are any.",
         "notes": "The person's own words.",
     }
     properties: Schema = {key: text | {"description": description} for key, description in words.items()}
