@@ -30,7 +30,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Question:
-    """One question: what a person reads about one answer field."""
+    """One question: what a person reads about one answer field. `first`: it is among the ten that a first design needs."""
 
     key: str
     step: str
@@ -40,6 +40,8 @@ class Question:
     typical: str
     find: str
     when: Mapping[str, tuple[str, ...]]
+    term: str = ""
+    first: bool = False
 
     @property
     def field(self) -> AnswerField:
@@ -65,9 +67,9 @@ class Interview:
     steps: tuple[Step, ...]
     questions: tuple[Question, ...]
 
-    def of_step(self, step: str, answers: Answers) -> tuple[Question, ...]:
-        """Return the questions of a step that are asked beside these answers."""
-        return tuple(each for each in self.questions if each.step == step and each.asked(answers))
+    def of_step(self, step: str, answers: Answers, *, first_only: bool = False) -> tuple[Question, ...]:
+        """Return the questions of a step that are asked beside these answers; `first_only`: only those that a first design needs."""
+        return tuple(each for each in self.questions if each.step == step and each.asked(answers) and (each.first or not first_only))
 
     def question(self, key: str) -> Question | None:
         """Return the question that fills `key`, or None where an answer can only be set in a file or by --set."""

@@ -7,6 +7,7 @@ import pytest
 from rules.answer_fields import FIELDS
 from rules.answers import Answers, parse_answer, sections
 from wizard.interview import load_interview
+from wizard.teaching import lessons
 
 INTERVIEW = load_interview()
 QUESTIONS = pytest.mark.parametrize("question", INTERVIEW.questions, ids=lambda question: question.key)
@@ -46,9 +47,10 @@ def test_question_has_every_text_and_they_fit(question):
     assert question.ask.endswith("?")
     assert len(question.ask) <= LONGEST_ASK
     assert question.why.endswith(".")
+    assert question.term.endswith(".")
     assert question.typical
     assert question.find
-    for text in (question.label, question.ask, question.why, question.typical, question.find):
+    for text in (question.label, question.ask, question.term, question.why, question.typical, question.find):
         assert text == " ".join(text.split())
         assert text.isprintable()
 
@@ -118,3 +120,34 @@ def test_field_declares_an_example_and_a_reason_for_what_it_assumes(field):
     else:
         assert field.reason
         parse_answer(field.key, field.assumed)
+
+
+@pytest.mark.parametrize(
+    "answers",
+    [
+        {},
+        {"model.preset": "llama-3.1-70b"},
+        {"scale.mode": "fixed"},
+        {"scale.mode": "budget", "workload.kind": "vision"},
+        {"workload.kind": "recommendation"},
+        {"workload.kind": "fine_tuning_lora", "scale.mode": "fixed", "scale.nodes": 1},
+    ],
+)
+def test_ten_questions_give_a_first_design(answers):
+    given = Answers.of(answers)
+    asked = [question.key for step in INTERVIEW.steps for question in INTERVIEW.of_step(step.id, given, first_only=True)]
+    assert len(asked) <= 10
+    assert {"workload.kind", "model.preset", "scale.mode", "facility.total_power"} <= set(asked)
+
+
+@QUESTIONS
+def test_help_on_a_question_teaches_term_reason_typical_values_and_where_to_find_the_answer(question):
+    told = dict(lessons(question, None))
+    assert {"The term", "Why it is asked", "Typical", "Where to find it", "What can be given", "If unknown"} <= set(told)
+    assert all(told.values())
+
+
+def test_help_names_rules_and_values_that_rest_on_an_answer():
+    told = dict(lessons(INTERVIEW.question("facility.rack_power"), None))
+    assert "power." in told["Rules that rest on it"]
+    assert "facility" in told["Values that rest on it"]

@@ -8,7 +8,8 @@ from textual.content import Content
 
 from wizard.glyphs import sign
 from wizard.interview import load_interview
-from wizard.shown import answered, assumed_text, assumption_of, choice_label
+from wizard.shown import answered
+from wizard.teaching import lessons
 from wizard.tui.actions import actions_of
 from wizard.tui.widgets.step_bar import step_state
 
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from catalogs.schema import Threshold
-    from rules.answer_fields import AnswerField
     from rules.guidance.declare import Rule
     from wizard.interview import Question
     from wizard.tui.row import Row
@@ -54,51 +54,15 @@ def _steps(work: Work) -> Iterable[Content]:
 
 
 def _question(question: Question, work: Work, *, warm: bool) -> Iterable[Content]:
-    declared, stand_in = question.field, assumed_text(question.key, work.design)
     yield Content.styled(question.ask, "bold")
     yield Content("")
-    yield _line("Why it is asked", question.why)
-    yield _line("Typical", question.typical)
-    yield _line("Where to find it", question.find)
-    yield _line("What can be given", allowed(declared))
-    if stand_in:
-        found = assumption_of(question.key, work.design)
-        yield _line("If unknown", f"{stand_in} is assumed: {found.because if found is not None else declared.reason}")
-    else:
-        yield _line("If unknown", "leave it empty, or type ?; the design says what it does without it")
-    readers = rules_that_change(question.key) if warm else []
-    if readers:
-        yield _line("May ask to change it", ", ".join(readers))
-    yield _line("Name in files", question.key)
+    for label, text in lessons(question, work.design, warm=warm):
+        yield _line(label, text)
     yield Content("")
 
 
 def _line(label: str, text: str) -> Content:
     return Content.assemble((f"{label}: ", "bold"), text)
-
-
-def allowed(declared: AnswerField) -> str:
-    """Return in words what an answer can be."""
-    if declared.choices:
-        joint = "any of " if declared.kind == "names" else "one of "
-        return joint + ", ".join(choice_label(choice) for choice in declared.choices)
-    unit = f" {declared.unit}" if declared.unit else ""
-    ends = (
-        f" from {declared.minimum:,g} to {declared.maximum:,g}{unit}"
-        if declared.minimum is not None and declared.maximum is not None
-        else ""
-    )
-    word = {"quantity": "a quantity with its unit", "number": "a number", "count": "a whole number", "name": "a name"}.get(
-        declared.kind, "names"
-    )
-    return f"{word}{ends}, such as {declared.example}"
-
-
-def rules_that_change(key: str) -> list[str]:
-    """Return the rules whose remedies change this answer."""
-    from rules.cases import all_rules
-
-    return sorted(rule.id for rule in all_rules().values() if any(fix.key == key for fix in rule.fix))
 
 
 def behind_text(row: Row, catalog: Catalog | None) -> Content:
