@@ -11,6 +11,7 @@ WORKLOADS = ("pretraining", "fine_tuning_full", "fine_tuning_lora", "fine_tuning
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "tf32", "fp32")
 OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 RECOMPUTE = ("none", "selective", "full")
+OFFLOADS = ("none", "optimizer", "parameters", "nvme")
 COOLING = ("air", "rear_door", "liquid", "immersion")
 FEEDS = (
     "208v_single_phase",
@@ -98,6 +99,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("parallelism.zero_stage", "1", 0, 3),
     _count("parallelism.micro_batch", "1", 1, 1_000_000),
     _choice("parallelism.recompute", RECOMPUTE),
+    _choice("parallelism.offload", OFFLOADS),
     # software
     _choice("software.framework", ("pytorch", "jax", "tensorflow"), "pytorch", "most public training code is written for it"),
     # money

@@ -12,6 +12,7 @@ from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.scale import sized_by_deadline
 from rules.stages import all_stages
+from rules.stages.vram_sections import with_computed_remedies
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,7 +49,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         figures=chosen.figures,
         sections=sections,
         bom=tuple(candidate.cost.bom if candidate.cost else candidate.bom),
-        findings=(_chosen_because(ranking), *_open_budget(ranking, context), *candidate.findings),
+        findings=(_chosen_because(ranking), *_open_budget(ranking, context), *with_computed_remedies(candidate, context)),
         assumptions=assumptions(context, candidate),
         alternatives=tuple(_alternatives(ranking)),
         rejected=tuple(_ordered([*_rejections(ranking), *rejected])),

@@ -69,7 +69,8 @@ class MemoryModel:
         self.shape: ModelShape = workload.model
         self.workload = workload
         state = state_bytes(workload.precision, workload.optimizer)
-        self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
+        state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
+        self.state = state if self.options.offload == "none" else replace(state, master=0.0, moments=0.0)
         self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
@@ -196,11 +197,12 @@ class MemoryModel:
         gathered = plan.pipeline > 1
         weight, gradient, optimizer = bytes_per_parameter(self.state, plan.zero_stage, ranks, gathered)
         weight_e, gradient_e, optimizer_e = bytes_per_parameter(self.state, plan.zero_stage, min(ranks, expert_ranks), gathered)
-        if plan.offload != "none":
+        offload = self.options.offload if plan.offload == "none" else plan.offload
+        if offload != "none":
             # ZeRO-Offload keeps master weights, moments and, where they are sharded, gradients on the host [arXiv:2101.06840 §4]
             optimizer = optimizer_e = 0.0
             gradient, gradient_e = (gradient, gradient_e) if plan.zero_stage < 2 else (0.0, 0.0)
-            on_device = 0.0 if plan.offload == "parameters" else self.state.weight
+            on_device = self.state.weight if offload == "optimizer" else 0.0
             if plan.zero_stage == 3 and not gathered:
                 weight, weight_e = on_device / ranks, on_device / min(ranks, expert_ranks)
         share = self.trained.share
@@ -346,6 +348,12 @@ def _reported(stage: Mapping[str, Ends], reserved: bool) -> list[Ends]:
 
 GIB = 2.0**30
 
+OFFLOAD_NOTES = {
+    "optimizer": "optimizer state is in host memory",
+    "parameters": "optimizer state and parameters are in host memory",
+    "nvme": "optimizer state and parameters are on the node's drives",
+}
+"""Where what is not on the GPU rests, by `Plan.offload`."""
 OPTIMIZER_NOTES = {
     "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
     "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
@@ -359,7 +367,7 @@ def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
     said = {
         f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
         "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
-        "optimizer state is in host memory": plan.offload != "none",
+        OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
         "multi-token-prediction layers are not counted": bool(shape.mtp_layers),
         "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
         "embedding tables are assumed to spread evenly over the GPUs": shape.kind == "recommendation",

@@ -55,7 +55,7 @@ class MemoryOptions:
     `loss_head` None: fused, or plain with full sharding. `keeps_outputs`: the pipeline keeps what each micro-batch puts out until
     the step is over, logits on the last stage [torch.distributed.pipelining; PyTorch issue 159251], and has receive buffers for
     every one. `reserved`: the figure to compare with is what the allocator reserves, its cache included, as PyTorch programs log it.
-    `gradients_known`: gradients are kept in the type that is counted, 32 bits unless `gradient_bytes` says otherwise.
+    `offload`: what rests on the host under every plan, as `Plan.offload`. `gradients_known`: gradients are kept in the type that is counted, 32 bits unless `gradient_bytes` says otherwise.
     """
 
     activations: ActivationOptions = field(default_factory=ActivationOptions)
@@ -65,6 +65,7 @@ class MemoryOptions:
     keeps_outputs: bool = False
     reserved: bool = False
     gradients_known: bool = False
+    offload: str = "none"
 
 
 PLAIN_SOFTWARE = MemoryOptions(activations=PLAIN_PYTORCH, loss_head=EAGER_LOSS, gradient_bytes=ACCUMULATED_GRADIENT_BYTES, reserved=True)

@@ -30,6 +30,7 @@ from rules.sizing.plans import search
 from rules.sizing.results import BomLine
 from rules.sizing.software import precision_hardware
 from rules.stages.validated import validated_by
+from rules.stages.vram_sections import memory_tables, remedy_tables
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,7 @@ STAGE = Stage.VRAM
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 GIB, TERA = 2.0**30, 1e12
-PLAN_KEYS = tuple(f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute"))
+PLAN_KEYS = tuple(f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "offload"))
 SHOWN_DIGITS = 3
 
 FACTS: tuple[FactField, ...] = (
@@ -269,6 +270,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     sections = {"workload": _workload_section(context.workload)}
     if candidate.choice is not None:
         sections["memory"] = _memory_section(candidate.choice.memory, candidate)
+        sections["memory"] |= memory_tables(candidate, context)
         sections["memory"]["validated_by"] = validated_by(candidate, context, Estimate.MEMORY)
     else:
         capacity = device_capacity(candidate.gpu)
@@ -279,6 +281,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
             "least_plan": str(need["plan"]),
             "capacity": _shown(capacity),
             "kind": "estimated",
+            **remedy_tables(candidate, context),
         }
     return sections
 
