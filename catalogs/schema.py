@@ -328,22 +328,31 @@ class Storage(Product):
 
 
 class Rack(Product):
-    """An empty rack."""
+    """An empty rack: outer measures, what it carries (`load`) and its own weight."""
 
     units: RackUnits
     width: Length | None = None
     depth: Length | None = None
+    height: Length | None = None
     load: Mass | None = None
+    weight: Mass | None = None
 
 
 class Pdu(Product):
-    """A feed or power distribution unit; `usable` is at the 80 % continuous rule, `full` at rating."""
+    """A feed or power distribution unit; `usable` is at the 80 % continuous rule, `full` at rating.
+
+    Outlets are IEC 60320 C13 (10 A) and C19 (16 A); `banks` are groups of outlets behind breakers of `bank_current` each.
+    """
 
     voltage: Voltage
     phases: Pieces
     current: Current
     full: Text
     usable: Power
+    outlets_c13: Count | None = None
+    outlets_c19: Count | None = None
+    banks: Count | None = None
+    bank_current: Current | None = None
 
 
 class Cooling(Product):

@@ -95,7 +95,8 @@ def _order(each: Ranked, context: Context) -> tuple[object, ...]:
     figures, candidate = each.figures, each.candidate
     warnings = sum(found.kind is Kind.WARNING and found.strength is not Strength.ADVICE for found in candidate.findings)
     headroom = (figures.memory_gib or 0.0) / (figures.memory_capacity_gib or 1.0)
-    worth = float(f"{each.worth:.3g}") if each.worth != float("inf") else each.worth
+    worth = each.worth * _over_power(figures, context)
+    worth = float(f"{worth:.3g}") if worth != float("inf") else worth
     return each.apart, _late(figures, context), _over_budget(figures, context), worth, warnings, headroom, candidate.id
 
 
@@ -103,6 +104,17 @@ def _over_budget(figures: Figures, context: Context) -> bool:
     """Return whether the expected price exceeds the budget; only the lowest price makes it a rejection."""
     budget = context.answers.number("budget.purchase")
     return budget is not None and figures.purchase_usd is not None and figures.purchase_usd > budget
+
+
+def _over_power(figures: Figures, context: Context) -> float:
+    """Return the penalty of drawing more than a soft limit of power: by how much it is exceeded, 1 within it.
+
+    Beyond a hard limit a candidate is rejected; beyond a soft one it counts as that much worse.
+    """
+    limit = context.answers.number("facility.total_power")
+    soft = context.answers.text("facility.power_limit") == "soft"
+    over = soft and limit is not None and figures.total_power_kw is not None and figures.total_power_kw > limit
+    return figures.total_power_kw / limit if over and limit and figures.total_power_kw else 1.0
 
 
 def _late(figures: Figures, context: Context) -> bool:
@@ -114,7 +126,7 @@ def _late(figures: Figures, context: Context) -> bool:
 def figures_of(candidate: Candidate, context: Context) -> Figures:
     """Return the key figures of a candidate."""
     choice, cost, facility = candidate.choice, candidate.cost, candidate.facility
-    purchase = cost.purchase if cost else None
+    purchase = cost.outlay if cost else None
     return Figures(
         gpus=candidate.gpus,
         nodes=candidate.nodes,

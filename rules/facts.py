@@ -26,6 +26,7 @@ UNITS: dict[str, str] = {
     "kw": "kW",
     "mw": "MW",
     "kg": "kg",
+    "kpa": "kPa",
     "m": "m",
     "s": "s",
     "us": "µs",

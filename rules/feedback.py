@@ -70,7 +70,8 @@ def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, s
     if not _size_is_what_limits_allow(context) or facility is None:
         return None
     needed = magnitude(facility.total_power, "kW")
-    power, racks = answers.number("facility.total_power"), answers.count("facility.racks")
+    soft = answers.text("facility.power_limit") == "soft"
+    power, racks = None if soft else answers.number("facility.total_power"), answers.count("facility.racks")
     over_power = needed / power if power else 0.0
     over_racks = facility.rack_count / racks if racks else 0.0
     if over_power >= over_racks:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from catalogs.schema import HostMemory, Kind, Node, NodeNics, NodePower, Sourced
+from catalogs.schema import HostMemory, Kind, Node, NodeNics, NodePower, PowerSupplies, Sourced
 from rules.answers import AnswerError
 
 if TYPE_CHECKING:
@@ -42,6 +42,8 @@ def own_server(answers: Answers, catalog: Catalog) -> Node | None:
         cpu_count=None,
         nics=NodeNics(compute_speed=_per_gpu(answers, count)),
         height=_said(answers, "own_server.height"),
+        weight=_said(answers, "own_server.weight"),
+        supplies=PowerSupplies(count=_said(answers, "own_server.supplies"), rating=_said(answers, "own_server.supply_rating")),
         power=NodePower(maximum=_said(answers, "own_server.power")),
         cooling="air",
     )

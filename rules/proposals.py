@@ -17,11 +17,14 @@ from rules.candidate import Candidate, Context
 from rules.design import Rejected
 from rules.own_server import OWN_SERVER_ID, own_server
 from rules.scale import size_given
+from rules.sizing.cooling import match_cooling
 from rules.sizing.cost import unit_price
 from rules.sizing.hardware import hardware_of
 from rules.sizing.placement import rounded_domain
 from rules.sizing.plans import search_plans, step_seconds
 from rules.sizing.power import node_draw
+from rules.sizing.power_cap import capped_hardware
+from rules.sizing.pue import pue_of
 from rules.sizing.reliability import goodput_at
 
 if TYPE_CHECKING:
@@ -205,7 +208,7 @@ def _seconds(hardware: Hardware, gpus: int, context: Context) -> float:
 
 
 def _hardware(node: Node, gpu: Gpu, context: Context, network_gbps: float | None = None) -> Hardware:
-    return hardware_of(node, gpu, context.catalog, network_gbps)
+    return capped_hardware(hardware_of(node, gpu, context.catalog, network_gbps), node, gpu, context.answers)
 
 
 def _fixed_units(node: Node, context: Context) -> int | str:
@@ -314,7 +317,8 @@ def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
         bounds.append(budget / magnitude(price.expected, "USD"))
     draw = node_draw(node, gpu, context.catalog, answers) if power is not None else None
     if power is not None and draw is not None:
-        bounds.append(power / (magnitude(draw.maximum, "kW") * (answers.number("facility.pue") or 1.0)))
+        kind = match_cooling(node, answers.names("facility.cooling")).kind
+        bounds.append(power / (magnitude(draw.maximum, "kW") * pue_of(answers, kind, context.catalog).value))
     return int(min(bounds)) if bounds else None
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from rules.origins import Origin, arithmetic, computed, taken
 from rules.scale import size_given
 from rules.sizing.hardware import hardware_of
+from rules.sizing.power_cap import capped_hardware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +37,7 @@ class Result:
 
 
 def _hardware(candidate: Candidate, context: Context) -> Hardware:
-    return hardware_of(candidate.node, candidate.gpu, context.catalog)
+    return capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
 
 
 def _step(name: str) -> Read:

@@ -79,8 +79,8 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2", "G4.6"),
         decides=("facility.cooling", "{cooling_words}"),
         because=(
-            "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}) leave with "
-            "{airflow_cfm} of air and coolant: {water_flow}."
+            "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}, {heat_tons} tons of "
+            "refrigeration) leave with {airflow_cfm} of air and coolant: {water_flow}. The room's air keeps {room_heat_kw}."
         ),
     ),
     Rule(
@@ -92,7 +92,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2", "G4.6"),
         because=(
             "Coolant takes up to {liquid_heat_kw} and {water_flow}; {coolant_units} are counted, one of them spare. Units of this kind are "
-            "rated for {facility_water}."
+            "rated for {facility_water}; {water_words}."
         ),
         ask=Ask(
             to="datacenter",
@@ -112,8 +112,8 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1",),
         thresholds=("pow-throttle",),
         because=(
-            "Air of {inlet_celsius} enters the nodes, above the {inlet_recommended_celsius} that ASHRAE recommends; GPUs throttle "
-            "from {limit_pow_throttle} °C and hold lower clocks before that."
+            "Air of {inlet_celsius} enters the nodes (class {inlet_class}), above the {inlet_recommended_celsius} that ASHRAE recommends; "
+            "GPUs throttle from {limit_pow_throttle} °C and hold lower clocks before that."
         ),
         fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}", lower=True),),
         ask=Ask(
@@ -129,7 +129,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         strength=Strength.HARD,
         when=(F.has_inlet_maximum == True, F.inlet_celsius > F.inlet_maximum_celsius),
         guidance=("G1f.2",),
-        because="Air of {inlet_celsius} enters the nodes; one {node} may run at up to {inlet_maximum_celsius}.",
+        because="Air of {inlet_celsius} enters the nodes; at {altitude_m} one {node} may run at up to {inlet_maximum_celsius}.",
         fix=(Fix("facility.inlet_temperature", "cool the aisle to what the node allows", "{inlet_maximum_celsius}", lower=True),),
     ),
     Rule(

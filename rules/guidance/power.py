@@ -5,9 +5,20 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
+from rules.guidance.building import BUILDING_RULES
 from rules.guidance.cooling import COOLING_RULES
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.feeds import FEED_RULES
 from rules.guidance.racks import RACK_RULES
+
+CAP = Fix(
+    "facility.gpu_power_cap",
+    "cap the GPUs, at about {fitting_speed_percent} of their speed",
+    "{fitting_cap_w}",
+    when=(F.can_be_capped == True,),
+    lower=True,
+)
+"""Offered where power binds and a cap that drivers accept would make the design fit."""
 
 _POWER_RULES: tuple[Rule, ...] = (
     Rule(
@@ -43,7 +54,7 @@ _POWER_RULES: tuple[Rule, ...] = (
             "One {node} draws {node_power_kw} and needs {circuits_per_unit} circuit(s) of {circuit_usable_kw} ({limit_pow_circuit_80} % of "
             "the breaker); it can hang on {cords_per_unit}: as many as supplies that carry it, one where these are not stated."
         ),
-        fix=(Fix("facility.feed", "use a feed of more voltage or phases"),),
+        fix=(Fix("facility.feed", "use a feed of more voltage or phases"), CAP),
         writes=("power_binds",),
         priority=20,
     ),
@@ -185,10 +196,12 @@ _POWER_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True,),
         premise="power_binds",
         guidance=("G1f.1",),
-        thresholds=("pow-cap-3090",),
+        thresholds=("pow-cap-3090", "pow-cap-h100"),
         because=(
             "Where power binds, a cap on the GPUs costs less speed than it saves: an RTX 3090 kept {limit_pow_cap_3090} of its "
-            "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}. Other GPUs must be measured."
+            "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}; an H100 lost "
+            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} % at {limit_pow_cap_h100} of "
+            "{limit_pow_cap_h100_maximum_w}. Other GPUs must be measured."
         ),
         fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped", when=(F.is_own_server == True,)),),
         ask=Ask(
@@ -252,10 +265,10 @@ _POWER_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.REJECT,
         strength=Strength.HARD,
-        when=(F.power_known == True, F.has_total_limit == True, F.total_power_kw > F.total_power_limit_kw),
+        when=(F.power_known == True, F.has_total_limit == True, F.limit_is_soft == False, F.total_power_kw > F.total_power_limit_kw),
         guidance=("G1f.1", "G4.6"),
         because="{it_power_kw} for {units_words} and the rest, at a PUE of {pue}, draw {total_power_kw}; {total_power_limit_kw} are there.",
-        fix=(Fix("facility.total_power", "get the power that the design draws", "{total_power_kw}"),),
+        fix=(Fix("facility.total_power", "get the power that the design draws", "{total_power_kw}"), CAP),
         writes=("power_binds",),
         priority=20,
     ),
@@ -368,5 +381,7 @@ _POWER_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*COOLING_RULES, *RACK_RULES, *_POWER_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(
+    sorted((*BUILDING_RULES, *COOLING_RULES, *FEED_RULES, *RACK_RULES, *_POWER_RULES), key=lambda rule: rule.id)
+)
 """All rules of the stage, by id."""

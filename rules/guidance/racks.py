@@ -17,14 +17,17 @@ RACK_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.is_rack == True,),
+        when=(F.is_rack == True, F.way_in_blocked == False),
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because=("One {node} comes as a loaded rack; doors, lift and floor must take it. One tender allowed {limit_pow_delivery} kg."),
         ask=Ask(
             to="datacenter",
             ask="What may a rack weigh and measure on every part of the way in: dock, doors, lift, raised floor?",
-            good_answer="the loaded rack's weight and size as its vendor states them; weight in the catalog: {rack_weight}",
+            good_answer=(
+                "the loaded rack's weight and size as its vendor states them; weight in the catalog: {rack_weight}, height at least "
+                "{cabinet_height_m}"
+            ),
         ),
     ),
     Rule(
@@ -36,12 +39,13 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because=(
-            "{nodes_words} weigh {rack_weight_kg} in a rack without the cabinet, more than the {limit_pow_delivery} kg of one tender."
+            "{nodes_words} weigh {rack_weight_kg} in a rack without the cabinet, {loaded_rack_kg} with it, more than the "
+            "{limit_pow_delivery} kg of one tender; {rack_floor_kpa} of floor load with its share of the aisles."
         ),
         ask=Ask(
             to="datacenter",
-            ask="Does the floor carry racks of {rack_weight_kg} and their cabinets?",
-            good_answer="at least {rack_weight_kg} and the cabinet",
+            ask="Does the floor carry racks of {loaded_rack_kg} with their cabinets, on the tiles that they stand on too?",
+            good_answer="at least {rack_floor_kpa} on average and {loaded_rack_kg} per rack",
         ),
     ),
     Rule(
@@ -113,7 +117,16 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G1f.2", "G4.6"),
         thresholds=("pow-nodes-per-rack",),
         because="One {node} draws {node_power_kw}; a rack of the hall gives {rack_power_limit_kw}.",
-        fix=(Fix("facility.rack_power", "give each rack what one unit draws", "{node_power_kw}"),),
+        fix=(
+            Fix("facility.rack_power", "give each rack what one unit draws", "{node_power_kw}"),
+            Fix(
+                "facility.gpu_power_cap",
+                "cap the GPUs, at about {fitting_speed_percent} of their speed",
+                "{fitting_cap_w}",
+                when=(F.can_be_capped == True,),
+                lower=True,
+            ),
+        ),
         writes=("power_binds",),
         priority=20,
     ),

@@ -27,6 +27,14 @@ LITRES_PER_MINUTE_PER_KW = 1.5
 """Coolant flow per kilowatt at an approach of 5 K: the convention of the Open Compute Project for coolant distribution units."""
 PASCALS_AT_SEA_LEVEL = 1.0
 """Ratio of air pressure to that at sea level: 1.0 there, 0.86 at 4,000 ft, 0.69 at 10,000 ft."""
+LAPSE_PER_M, PRESSURE_EXPONENT = 2.25577e-5, 5.25588
+"""Temperature lapse over temperature, per m, and exponent of pressure in the international standard atmosphere [ISO 2533]."""
+KW_PER_TON = 3.517
+"""Kilowatts in a ton of refrigeration (12,000 BTU per hour)."""
+AIR_CLASSES = ("a1", "a2", "a3", "a4")
+"""Classes of air at the inlet, coolest first, by the last part of their facts' ids (`ashrae-a1`)."""
+WATER_CLASSES = (17, 27, 32, 40, 45)
+"""Classes of facility water: the number is the highest supply temperature in °C, W+ is above [ASHRAE TC 9.9]."""
 METHODS = {"rear_door": "method-rear-door", "liquid": "method-direct-to-chip", "immersion": "method-immersion"}
 """Catalog records of the cooling methods other than air, by the words of the answers."""
 AIR_THRESHOLD = "pow-air-limit"
@@ -113,15 +121,16 @@ def comfortable_kw(kind: str, catalog: Catalog) -> float | None:
     return threshold_number(catalog.thresholds, AIR_THRESHOLD, "warn") if kind == "air" else None
 
 
-def node_heat_kw(node: Node, power_kw: float) -> float:
+def node_heat_kw(node: Node, power_kw: float, saved_kw: float = 0.0) -> float:
     """Return the heat of one unit in kW: the larger of its electrical maximum and the vendor's stated heat.
 
-    A DGX H100 states 38,557 BTU/h, 11.3 kW, beside an electrical maximum of 10.2 kW.
+    A DGX H100 states 38,557 BTU/h, 11.3 kW, beside an electrical maximum of 10.2 kW. `saved_kw` is what a cap on its GPUs takes off both;
+    it is off `power_kw` already.
     """
     if node.heat is None:
         return power_kw
     try:
-        return max(power_kw, magnitude(str(node.heat.value), "kW"))
+        return max(power_kw, magnitude(str(node.heat.value), "kW") - saved_kw)
     except QuantityError:
         return power_kw
 
@@ -141,9 +150,65 @@ def airflow_cfm(heat_w: float, rise_f: float = AIR_RISE_F, pressure_ratio: float
     return CFM_PER_WATT_PER_DEGREE_F * heat_w / rise_f / pressure_ratio
 
 
-def node_airflow_cfm(node: Node, air_heat_kw: float) -> float:
-    """Return the air that one unit needs in CFM: what the vendor states, else from its heat to air."""
-    return node.airflow.to("CFM") if node.airflow is not None else airflow_cfm(air_heat_kw * 1000.0)
+def node_airflow_cfm(node: Node, air_heat_kw: float, pressure_ratio: float = PASCALS_AT_SEA_LEVEL) -> float:
+    """Return the air that one unit needs in CFM: what the vendor states at sea level, else from its heat to air; more in thin air."""
+    if node.airflow is not None:
+        return node.airflow.to("CFM") / pressure_ratio
+    return airflow_cfm(air_heat_kw * 1000.0, pressure_ratio=pressure_ratio)
+
+
+def pressure_ratio(altitude_m: float) -> float:
+    """Return the air pressure at a height over that at sea level, in the standard atmosphere.
+
+    Raises ValueError above its lowest layer, 11 km. Source: ISO 2533; 0.86 at 4,000 ft and 0.69 at 10,000 ft as tables print it.
+    """
+    if altitude_m > 11_000:
+        raise ValueError(f"no building stands at {altitude_m:,.0f} m")
+    return math.pow(1.0 - LAPSE_PER_M * altitude_m, PRESSURE_EXPONENT)
+
+
+def inlet_limit_celsius(stated: float, altitude_m: float, catalog: Catalog) -> float:
+    """Return the highest inlet temperature in °C at a height, from the one `stated` for sea level.
+
+    One degree less for every 300 m above 900 m, as classes A1 and A2 are derated (catalog fact `ashrae-altitude`).
+    """
+    start, each = (fact_value(catalog.facts, "ashrae-altitude", key).to("m") for key in ("from_height", "metres_per_kelvin"))
+    return stated - max(0.0, altitude_m - start) / each
+
+
+def air_class(inlet_celsius: float, altitude_m: float, catalog: Catalog) -> str:
+    """Return the coolest ASHRAE class of equipment that may run at an inlet temperature and height: "recommended", "A1" to "A4".
+
+    Above them all it is "none".
+    """
+    recommended = fact_value(catalog.facts, "ashrae-recommended", "inlet_high").to("degC")
+    if inlet_celsius <= recommended:
+        return "recommended"
+    for name in AIR_CLASSES:
+        highest = fact_value(catalog.facts, f"ashrae-{name}", "inlet_high").to("degC")
+        if inlet_celsius <= inlet_limit_celsius(highest, altitude_m, catalog):
+            return name.upper()
+    return "none"
+
+
+def water_class(supply_celsius: float) -> str:
+    """Return the ASHRAE class of facility water of a supply temperature: W17 to W45, W+ above."""
+    return next((f"W{highest}" for highest in WATER_CLASSES if supply_celsius <= highest), "W+")
+
+
+def heat_tons(heat_kw: float) -> float:
+    """Return heat in tons of refrigeration from kW."""
+    return heat_kw / KW_PER_TON
+
+
+def water_share(node: Node, kind: str, catalog: Catalog) -> float:
+    """Return the share of a node's heat that leaves the hall with water at most: by cold plates, at the rear door, in a tank.
+
+    A rear door takes 85 % of the heat of the air that passes it, a tank 95 % (catalog fact `heat-capture`); room air none.
+    """
+    if kind == "liquid":
+        return liquid_share(node, kind, catalog)[1]
+    return fact_value(catalog.facts, "heat-capture", kind).to("") if kind in ("rear_door", "immersion") else 0.0
 
 
 def water_litres_per_minute(liquid_heat_kw: float) -> float:

@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
-from rules.sizing import cooling, equipment, power, racks
+from rules.sizing import cooling, equipment, feeds, moving_in, power, power_cap, racks
 from rules.sizing.lookup import fact_value
+from rules.sizing.pue import Pue, pue_of
 from rules.sizing.reliability import spare_nodes
 from rules.sizing.results import FacilityDesign
 
@@ -17,7 +18,9 @@ if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.sizing.cooling import CoolantUnits, CoolingMatch
     from rules.sizing.equipment import Equipment, Load
-    from rules.sizing.power import EquipmentDraw, Feed, NodeDraw
+    from rules.sizing.feeds import Feed
+    from rules.sizing.power import EquipmentDraw, NodeDraw
+    from rules.sizing.power_cap import Cap
     from rules.sizing.racks import RackFill, RackLimits
     from rules.sizing.results import RackPlan
 
@@ -46,6 +49,8 @@ class FacilitySizing:
 
     match: CoolingMatch
     limits: RackLimits
+    pue: Pue
+    cap: Cap | None = None
     draw: NodeDraw | None = None
     fill: RackFill | None = None
     feed: Feed | None = None
@@ -77,24 +82,29 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     answers, catalog, node = context.answers, context.catalog, candidate.node
     match = cooling.match_cooling(node, answers.names("facility.cooling"))
     limits = rack_limits(node, match, context)
+    pue, cap = pue_of(answers, match.kind, catalog), power_cap.cap_of(node, candidate.gpu, answers)
     draw = power.node_draw(node, candidate.gpu, catalog, answers, liquid=match.kind == "liquid")
     if draw is None:
-        return FacilitySizing(match, limits)
+        return FacilitySizing(match, limits, pue, cap)
     unit_kw = magnitude(draw.maximum, "kW")
-    heat_kw = cooling.node_heat_kw(node, unit_kw)
-    fill = racks.fill_rack(unit_kw, *_measures(node), limits)
+    heat_kw = cooling.node_heat_kw(node, unit_kw, power_cap.saved_kw(node, cap))
+    fill = racks.fill_rack(unit_kw, *_measures(node), limits, _unit_cfm(candidate, heat_kw, match, context))
     network = power.network_draw(candidate.fabric, catalog)
     storage_kw = _storage_kw(candidate)
     spares = spare_units(candidate, catalog)
     air_share = 1.0 - cooling.liquid_share(node, match.kind, catalog)[0]
     wanted = (equipment.network_equipment(candidate.fabric, catalog), equipment.storage_equipment(candidate.storage, catalog))
     placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, wanted, context)
-    feed = power.choose_feed(placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=node.desktop)
+    feed = feeds.choose_feed(
+        placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=node.desktop, terms=feeds.FeedTerms.of(answers)
+    )
     unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
     liquid_kw = (candidate.units + spares) * heat_kw * cooling.liquid_share(node, match.kind, catalog)[1] if match.matches else 0.0
     sizing = FacilitySizing(
         match,
         limits,
+        pue,
+        cap,
         draw,
         fill,
         feed,
@@ -112,15 +122,41 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
 
 
 def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits:
-    """Return what one rack of the hall takes: the person's limits, and what the cooling carries away.
+    """Return what one rack of the hall takes: the person's limits, what its circuits carry, and what the cooling carries away.
 
     A pre-integrated rack brings its own cabinet and cooling, so only the hall's power per rack limits it.
     """
-    answers = context.answers
+    answers, catalog = context.answers, context.catalog
     units = int(answers.number("facility.rack_units") or 0)
     limit_kw = answers.number("facility.rack_power")
-    cooling_kw = None if node.is_rack else cooling.rack_limit_kw(match.kind, context.catalog)
-    return racks.RackLimits(units, limit_kw, cooling_kw, _rack_load_kg(units, context))
+    circuits_kw = feeds.FeedTerms.of(answers).rack_kw(answers.text("facility.feed"), catalog)
+    if node.is_rack:
+        return racks.RackLimits(units, limit_kw, circuits_kw=circuits_kw)
+    return racks.RackLimits(
+        units,
+        limit_kw,
+        cooling.rack_limit_kw(match.kind, catalog),
+        _rack_load_kg(units, context),
+        circuits_kw,
+        answers.number("facility.rack_airflow"),
+        _floor_kg(node, units, context),
+    )
+
+
+def _floor_kg(node: Node, units: int, context: Context) -> float | None:
+    """Return the weight in kg that the floor carries in a cabinet, None where its load was not given."""
+    limit = context.answers.number("facility.floor_load")
+    if limit is None:
+        return None
+    cabinet = moving_in.cabinet_of(node, units, context.catalog)
+    return max(0.0, moving_in.floor_carries_kg(limit, context.catalog, cabinet.width_m) - (cabinet.weight_kg or 0.0))
+
+
+def _unit_cfm(candidate: Candidate, heat_kw: float, match: CoolingMatch, context: Context) -> float:
+    """Return the air that one unit needs in CFM at the height of the hall."""
+    share = 1.0 - cooling.liquid_share(candidate.node, match.kind, context.catalog)[0]
+    pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
+    return cooling.node_airflow_cfm(candidate.node, heat_kw * share, pressure)
 
 
 def _rack_load_kg(units: int, context: Context) -> float | None:
@@ -182,7 +218,8 @@ def _place(
 
 def _feed_kw(load_kw: float, context: Context) -> float | None:
     """Return what the circuits of a rack of `load_kw` carry, None where the catalog has no such circuit."""
-    feed = power.choose_feed(load_kw, context.answers.text("facility.feed"), context.catalog)
+    answers = context.answers
+    feed = feeds.choose_feed(load_kw, answers.text("facility.feed"), context.catalog, terms=feeds.FeedTerms.of(answers))
     return None if feed is None else magnitude(feed.usable, "kW")
 
 
@@ -190,12 +227,13 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
     draw, kind, heat_kw, placed = sizing.draw, sizing.match.kind, sizing.unit_heat_kw, sizing.placement
     assert draw is not None
     assert placed is not None
-    units, pue = candidate.units + sizing.spare_units, context.answers.number("facility.pue") or 1.0
+    units, pue = candidate.units + sizing.spare_units, sizing.pue.value
     other_kw = network.maximum_kw + storage_kw
     maximum_kw = units * magnitude(draw.maximum, "kW") + other_kw
     typical_kw = candidate.units * magnitude(draw.typical, "kW") + network.typical_kw + storage_kw
     air_kw = heat_kw * (1.0 - cooling.liquid_share(candidate.node, kind, context.catalog)[0])
-    per_unit_cfm = cooling.node_airflow_cfm(candidate.node, air_kw)
+    per_unit_cfm = _unit_cfm(candidate, heat_kw, sizing.match, context)
+    pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
     energy = power.yearly_energy(typical_kw, pue)
     return FacilityDesign(
         node_power_typical=draw.typical,
@@ -209,7 +247,9 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         rack_count=sum(plan.racks for plan in placed.plans),
         cooling=kind,
         heat=quantity(units * heat_kw + other_kw, "kW"),
-        airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0), "CFM") if air_kw > 0 else None,
+        airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0, pressure_ratio=pressure), "CFM")
+        if air_kw > 0
+        else None,
         water_flow=quantity(cooling.water_litres_per_minute(sizing.liquid_kw), "L/min") if sizing.liquid_kw > 0 else None,
         feed=sizing.feed.text if sizing.feed is not None else "",
         energy_per_year=energy,
@@ -219,6 +259,10 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         spare_units=sizing.spare_units,
         liquid_heat=quantity(sizing.liquid_kw, "kW") if sizing.liquid_kw > 0 else None,
         coolant_units=sizing.coolant.text if sizing.coolant is not None else "",
+        water_heat=quantity(units * heat_kw * cooling.water_share(candidate.node, kind, context.catalog), "kW")
+        if sizing.match.matches
+        else None,
+        pue_basis=sizing.pue.basis,
     )
 
 

@@ -1,4 +1,4 @@
-"""Electric power: of a node, of the network and storage, of the circuits that feed them, and over a year.
+"""Electric power: of a node, of the network and storage, and over a year.
 
 A node's power is the vendor's system maximum where it is published, else a component model; never the sum of the GPUs' ratings,
 which leaves out processors, fans and losses (a GB300 NVL72 rack takes 135 kW, its GPUs alone 100.8 kW).
@@ -15,6 +15,7 @@ from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.equipment import SERVER, networks_of
 from rules.sizing.lookup import fact_value
+from rules.sizing.power_cap import cap_of, saved_kw
 from rules.sizing.regions import regional_fact
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from catalogs.quantities import Quantity
-    from catalogs.schema import Gpu, Node, Pdu
+    from catalogs.schema import Gpu, Node
     from rules.answers import Answers
     from rules.sizing.results import FabricDesign
 
@@ -33,20 +34,17 @@ UNSTATED_CPU_W = 350.0
 (DGX H100, B200 and B300: two processors of 350 W; NVIDIA user guides)."""
 UNSTATED_CPUS_PER_GPUS = 4
 """GPUs per processor where the number of processors is not known: eight GPUs and two processors in every calibrating system."""
+WORKSTATION_CPU_W, WORKSTATION_CPUS = 280.0, 1
+"""Processor of a machine built around cards with fans of their own: one of 280 W, as in public builds of four and seven cards
+[jbarrow.ai, GPU workstation; mov-axbx.com, WOPR]."""
+CARD_FANS = ("active", "blower")
+"""Words in the form of a card that has fans of its own, whose power is in its rating."""
 RACK_SCALE_DOMAIN = 16
 """A scale-up domain of more GPUs than this spans several boxes: rack-scale systems, whose overhead per GPU is smaller."""
-CIRCUITS_PER_RACK = 2
-"""Feeds planned for a rack, together carrying its peak: NVIDIA's DGX B200 racks have two circuits of half the rack's power each."""
 FACTOR_FACT = "node-power-factor"
 INPUT_FACT = "supply-input"
-PLUG_AMPERES = 32.0
-"""Circuits up to the 32 A plug (IEC 60309) are planned so that one carries the rack when the other is lost; above, two share the load,
-as in NVIDIA's racks of four DGX B200 (57.2 kW on two circuits of 34.5 kW)."""
 LOW_LINE_KW = 1.8
 """What a North American outlet of 120 V and 15 A gives at its rating: a supply of more takes 200 V and above."""
-WYE_FROM_VOLTS = 346.0
-"""Three-phase circuits of this voltage and more between lines feed outlets from line to neutral (200 V at 346 V, 231 V at 400 V); those
-of 208 V feed them from line to line."""
 
 THRESHOLDS_IN_FORMULAS = {
     "pow-gpu-table": "rules.sizing.power.gpu_sum_w",
@@ -88,31 +86,6 @@ class EquipmentDraw:
     unknown: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Feed:
-    """The circuits of one rack (or of one desktop machine): `circuits` of the catalog's `pdu`; `assumed` where nobody named a feed."""
-
-    pdu: Pdu
-    circuits: int
-    usable: Quantity
-    assumed: bool
-
-    @property
-    def text(self) -> str:
-        """Return the feed in words: "2 × 415 V, three-phase, 60 A"."""
-        return f"{self.circuits} × {self.pdu.name}"
-
-    @property
-    def outlet_volts(self) -> float:
-        """Return the voltage at an outlet behind the circuit in V: line to neutral of 346 V and more, else the circuit's own."""
-        volts = self.pdu.voltage.to("V")
-        return volts / math.sqrt(3.0) if self.pdu.phases == 3 and volts >= WYE_FROM_VOLTS else volts
-
-    def survives(self, load_kw: float) -> bool:
-        """Return whether the other circuits carry `load_kw` when one is lost."""
-        return (self.circuits - 1) * self.pdu.usable.to("kW") >= load_kw
-
-
 # ------------------------------------------------------------------------------------------------------------------ node
 
 
@@ -120,8 +93,22 @@ def node_draw(node: Node, gpu: Gpu, catalog: Catalog, answers: Answers, *, liqui
     """Return the power of one unit of `node`, or None where neither its maximum nor its GPUs' power is published.
 
     In order: what the person said of their own server, the vendor's maximum, the component model. `liquid` picks the model's
-    factor for a node that is sold with either cooling.
+    factor for a node that is sold with either cooling. A cap on the GPUs (`facility.gpu_power_cap`) comes off the maximum:
+    watt for watt, and with what fans and losses save in the component model.
     """
+    full = _uncapped_draw(node, gpu, catalog, answers, liquid=liquid)
+    saved = saved_kw(node, cap_of(node, gpu, answers))
+    if full is None or saved <= 0:
+        return full
+    if full.kind is Kind.ESTIMATED and node.power.maximum is None:
+        saved *= fact_value(catalog.facts, FACTOR_FACT, _factor_name(node, gpu, liquid=liquid)).to("")
+    full_kw = magnitude(full.maximum, "kW")
+    left = max(0.0, full_kw - saved)
+    basis = f"{full.basis}, less {saved:.3g} kW by the cap on its GPUs"
+    return NodeDraw(quantity(left, "kW"), full.typical * (left / full_kw), Kind.DERIVED, basis)
+
+
+def _uncapped_draw(node: Node, gpu: Gpu, catalog: Catalog, answers: Answers, *, liquid: bool) -> NodeDraw | None:
     if node.id == OWN_SERVER_ID and answers.given("own_server.power"):
         said = answers.quantity("own_server.power")
         assert said is not None
@@ -144,13 +131,14 @@ def component_maximum_kw(node: Node, gpu: Gpu, catalog: Catalog, *, liquid: bool
     """Return factor × (GPUs × GPU power + processors × processor power) in kW; None where the GPU's power is not published.
 
     The factors are calibrated on vendors' system figures (catalog fact `node-power-factor`): 1.62 for air-cooled boxes of eight,
-    1.15 for rack-scale trays; those for liquid (1.3) and PCIe boxes (1.35) are assumptions.
+    1.15 for rack-scale trays; those for liquid (1.3) and PCIe boxes (1.35) are assumptions. Machines of cards with fans of their own
+    are calibrated on a reading at the wall: 1.16 [Puget Systems, four RTX 3090 at 300 W, 1,717 W].
     """
     gpus_w = gpu_sum_w(node, gpu)
     if gpus_w is None:
         return None
-    factor = fact_value(catalog.facts, FACTOR_FACT, _factor_name(node, liquid=liquid)).to("")
-    return factor * (gpus_w + _processors_w(node, catalog)) / 1000.0
+    factor = fact_value(catalog.facts, FACTOR_FACT, _factor_name(node, gpu, liquid=liquid)).to("")
+    return factor * (gpus_w + _processors_w(node, gpu, catalog)) / 1000.0
 
 
 def gpu_sum_w(node: Node, gpu: Gpu) -> float | None:
@@ -163,18 +151,24 @@ def gpu_sum_w(node: Node, gpu: Gpu) -> float | None:
     return each * node.gpu_count
 
 
-def _factor_name(node: Node, *, liquid: bool) -> str:
+def _has_card_fans(gpu: Gpu) -> bool:
+    return any(word in gpu.form_factor for word in CARD_FANS)
+
+
+def _factor_name(node: Node, gpu: Gpu, *, liquid: bool) -> str:
     if node.scale_up_domain > RACK_SCALE_DOMAIN:
         return "nvl72_tray"
     if node.topology not in ("nvswitch", "full_mesh", "ethernet_mesh"):
-        return "pcie_server"
+        return "workstation" if _has_card_fans(gpu) else "pcie_server"
     return "liquid_8gpu" if liquid or node.cooling == "liquid" else "air_8gpu"
 
 
-def _processors_w(node: Node, catalog: Catalog) -> float:
+def _processors_w(node: Node, gpu: Gpu, catalog: Catalog) -> float:
     named = [(part.count, catalog.cpus.get(part.id)) for part in node.cpus]
     if named:
         return sum(count * (cpu.power.to("W") if cpu is not None and cpu.power is not None else UNSTATED_CPU_W) for count, cpu in named)
+    if _has_card_fans(gpu):
+        return (int(node.cpu_count.to("")) if node.cpu_count is not None else WORKSTATION_CPUS) * WORKSTATION_CPU_W
     count = int(node.cpu_count.to("")) if node.cpu_count is not None else math.ceil(node.gpu_count / UNSTATED_CPUS_PER_GPUS)
     return count * UNSTATED_CPU_W
 
@@ -239,69 +233,6 @@ def _sum_of(parts: Iterable[tuple[str, Quantity | None, Quantity | None]]) -> Eq
         maximum_kw += magnitude(highest, "kW")
         typical_kw += magnitude(typical if typical is not None else highest, "kW")
     return EquipmentDraw(typical_kw, maximum_kw, tuple(unknown))
-
-
-# ---------------------------------------------------------------------------------------------------------------- feeds
-
-
-def circuit_usable_kw(volts: float, phases: int, amperes: float, continuous_share: float) -> float:
-    """Return the continuous load in kW that a circuit may carry at power factor 1.
-
-    Parameters
-    ----------
-    volts
-        Line-to-line voltage of three-phase circuits, line voltage of single-phase ones, in V.
-    phases
-        1 or 3.
-    amperes
-        Rating of the breaker in A.
-    continuous_share
-        Share of the rating for continuous load: 0.8 under the North American rule, 1.0 where IEC feeds are used at rating.
-
-    Raises
-    ------
-    ValueError
-        For a number of phases other than 1 and 3.
-
-    Source: National Electrical Code, continuous loads; 415 V and 60 A give the 34.5 kVA printed on the Raritan PX3-5878I2R.
-    """
-    if phases not in (1, 3):
-        raise ValueError(f"a circuit has one phase or three, not {phases}")
-    return volts * amperes * math.sqrt(phases) * continuous_share / 1000.0
-
-
-def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = False) -> Feed | None:
-    """Return the circuits for a rack (or a desktop machine) that draws `load_kw`.
-
-    `feed` is the answer `facility.feed` ("415v_three_phase"), "" where it was not given. Two of the smallest circuits are taken that
-    each carry the load alone, up to PLUG_AMPERES; else two that carry it together (one for a desktop machine), else as many of the
-    largest as it needs. None where the catalog has no such feed.
-    """
-    known = _circuits(feed, catalog) if feed else _usual_circuits(catalog, desktop=desktop)
-    if not known:
-        return None
-    wanted = 1 if desktop or known[0].phases == 1 else CIRCUITS_PER_RACK
-    alone = (pdu for pdu in known if wanted > 1 and pdu.current.to("A") <= PLUG_AMPERES and pdu.usable.to("kW") >= load_kw)
-    together = (pdu for pdu in known if pdu.usable.to("kW") * wanted >= load_kw)
-    chosen = next(alone, None) or next(together, known[-1])
-    each_kw = chosen.usable.to("kW")
-    circuits = max(wanted, math.ceil(load_kw / each_kw))
-    return Feed(chosen, circuits, quantity(each_kw * circuits, "kW"), not feed)
-
-
-def _circuits(feed: str, catalog: Catalog) -> list[Pdu]:
-    """Return the catalog's circuits of a voltage and number of phases, smallest first."""
-    volts, _, phases = feed.partition("v_")
-    number = 3 if phases.startswith("three") else 1
-    found = [pdu for pdu in catalog.pdus if pdu.phases == number and pdu.voltage.to("V") == float(volts)]
-    return sorted(found, key=lambda pdu: pdu.usable.to("kW"))
-
-
-def _usual_circuits(catalog: Catalog, *, desktop: bool) -> list[Pdu]:
-    """Return what is assumed where no feed was named: any single-phase circuit at a desk, 415 V three-phase in a rack."""
-    if desktop:
-        return sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW"))
-    return _circuits("415v_three_phase", catalog)
 
 
 # ----------------------------------------------------------------------------------------------------------------- year

@@ -20,6 +20,9 @@ BINDING_WORDS = {
     "cooling": "the cooling",
     "units": "the rack's height",
     "weight": "the rack's load",
+    "circuits": "the rack's circuits",
+    "airflow": "the air that reaches the rack",
+    "floor": "the floor's load",
     "pre-integrated": "sold as a rack",
     "desk": "stands on a desk",
     "cluster": "there are no further nodes",
@@ -30,12 +33,28 @@ BINDING_WORDS = {
 
 @dataclass(frozen=True)
 class RackLimits:
-    """What one rack takes. None where no limit is known; `units` are rack units of 44.45 mm."""
+    """What one rack takes. None where no limit is known; `units` are rack units of 44.45 mm.
+
+    `circuits_kw` is what circuits carry whose size and number were given; `floor_kg` is without the cabinet.
+    """
 
     units: int
     power_kw: float | None = None
     cooling_kw: float | None = None
     load_kg: float | None = None
+    circuits_kw: float | None = None
+    airflow_cfm: float | None = None
+    floor_kg: float | None = None
+
+    @property
+    def ceiling_kw(self) -> float:
+        """Return the kW that power, circuits and cooling leave, infinite where none is known."""
+        return min((limit for limit in (self.power_kw, self.circuits_kw, self.cooling_kw) if limit is not None), default=math.inf)
+
+    @property
+    def carried_kg(self) -> float:
+        """Return the kg that rack and floor carry, infinite where neither is known."""
+        return min((limit for limit in (self.load_kg, self.floor_kg) if limit is not None), default=math.inf)
 
 
 @dataclass(frozen=True)
@@ -47,8 +66,10 @@ class RackFill:
     by_limit: tuple[tuple[str, int], ...]
 
 
-def fill_rack(power_kw: float, height_u: float | None, weight_kg: float | None, limits: RackLimits) -> RackFill:
-    """Return how many units of equipment fit in a rack: the least of what power, cooling, height and load allow.
+def fill_rack(
+    power_kw: float, height_u: float | None, weight_kg: float | None, limits: RackLimits, airflow_cfm: float | None = None
+) -> RackFill:
+    """Return how many units of equipment fit in a rack: the least of what power, circuits, cooling, air, height, load and floor allow.
 
     Parameters
     ----------
@@ -58,6 +79,8 @@ def fill_rack(power_kw: float, height_u: float | None, weight_kg: float | None, 
         Height in rack units and weight of one unit, None where not stated (that limit is then not checked).
     limits
         What the rack takes.
+    airflow_cfm
+        Air that one unit needs in CFM, None where it does not matter.
 
     Raises
     ------
@@ -71,9 +94,12 @@ def fill_rack(power_kw: float, height_u: float | None, weight_kg: float | None, 
     counts: list[tuple[str, int]] = []
     for name, have, each in (
         ("power", limits.power_kw, power_kw),
+        ("circuits", limits.circuits_kw, power_kw),
         ("cooling", limits.cooling_kw, power_kw),
+        ("airflow", limits.airflow_cfm, airflow_cfm),
         ("units", float(limits.units), height_u),
         ("weight", limits.load_kg, weight_kg),
+        ("floor", limits.floor_kg, weight_kg),
     ):
         if have is not None and each:
             counts.append((name, math.floor(have / each + 1e-9)))
@@ -118,13 +144,9 @@ def free_in_last_rack(
         return Room(0.0, 0.0, 0.0)
     last = nodes_in_last_rack(units, compute)
     height = node.height.to("U") if node.height is not None else float(limits.units)
-    ceilings = [limit for limit in (limits.power_kw, limits.cooling_kw, ceiling_kw) if limit is not None]
+    ceiling = limits.ceiling_kw if ceiling_kw is None else min(limits.ceiling_kw, ceiling_kw)
     weight = node.weight.to("kg") if node.weight is not None else 0.0
-    return Room(
-        limits.units - last * height,
-        min(ceilings, default=math.inf) - last * unit_kw,
-        limits.load_kg - last * weight if limits.load_kg is not None else math.inf,
-    )
+    return Room(limits.units - last * height, ceiling - last * unit_kw, limits.carried_kg - last * weight)
 
 
 def nodes_in_last_rack(units: int, compute: RackPlan) -> int:
@@ -134,8 +156,7 @@ def nodes_in_last_rack(units: int, compute: RackPlan) -> int:
 
 def room_of(limits: RackLimits) -> Room:
     """Return what an empty rack takes."""
-    ceilings = [limit for limit in (limits.power_kw, limits.cooling_kw) if limit is not None]
-    return Room(float(limits.units), min(ceilings, default=math.inf), limits.load_kg if limits.load_kg is not None else math.inf)
+    return Room(float(limits.units), limits.ceiling_kw, limits.carried_kg)
 
 
 def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room) -> tuple[RackPlan, tuple[Load, ...]]:
@@ -150,7 +171,7 @@ def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room) -> t
         return RackPlan(equipment.name, 0, 0, power, math.ceil(load.units), 0, weight, "in the compute racks"), (load,)
     room = room_of(limits)
     _, binding = fewest_racks(load, room)
-    if binding == "power" and limits.cooling_kw is not None and (limits.power_kw is None or limits.cooling_kw < limits.power_kw):
+    if binding == "power" and limits.cooling_kw == limits.ceiling_kw != limits.power_kw:
         binding = "cooling"
     loads = pack(equipment, room)
     highest = max(each.power_kw for each in loads)

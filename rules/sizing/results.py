@@ -327,6 +327,8 @@ class FacilityDesign:
     spare_units: int = 0
     liquid_heat: Quantity | None = None
     coolant_units: str = ""
+    water_heat: Quantity | None = None
+    pue_basis: str = ""
 
 
 @dataclass(frozen=True)

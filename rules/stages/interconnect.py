@@ -15,6 +15,7 @@ from rules.regimes import Estimate
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
 from rules.sizing.plans import run_time
+from rules.sizing.power_cap import capped_hardware
 from rules.sizing.step import HIGH_SHARE, estimate_step
 from rules.stages import interconnect_node as inside
 from rules.stages.validated import validated_by
@@ -100,7 +101,7 @@ FACTS: tuple[FactField, ...] = (
 
 def hardware_for(candidate: Candidate, context: Context) -> Hardware:
     """Return the hardware of the candidate, with the node's own adapters."""
-    return hardware_of(candidate.node, candidate.gpu, context.catalog)
+    return capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:

@@ -27,6 +27,7 @@ from rules.sizing.memory_checks import (
 )
 from rules.sizing.parameters import counted_total
 from rules.sizing.plans import search
+from rules.sizing.power_cap import capped_hardware
 from rules.sizing.results import BomLine
 from rules.sizing.software import precision_hardware
 from rules.stages.validated import validated_by
@@ -166,14 +167,14 @@ def _least(candidate: Candidate, context: Context, expected: float) -> float:
     """Return the expected GiB of the most frugal plan: the chosen one where it surely fits, else the least that the search saw."""
     if candidate.choice is None or candidate.choice.memory.verdict == "fits":
         return expected
-    hardware = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    hardware = capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
     nearest = search(context.workload, hardware, candidate.gpus, context.answers).nearest
     return expected if nearest is None else min(expected, nearest.memory[1] / GIB)
 
 
 def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> dict[str, Scalar]:
     """State the least that any plan of this size needs, as the search found it, or as a floor where no plan divides."""
-    hardware = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    hardware = capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
     nearest = search(context.workload, hardware, candidate.gpus, context.answers).nearest
     if nearest is not None:
         plan, (low, expected, high) = nearest.plan, nearest.memory

@@ -24,7 +24,7 @@ from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_states import stage_layers
 from rules.sizing.model import count_parameters, shape_from_answers
 from rules.sizing.plans import search_plans
-from rules.sizing.power import circuit_usable_kw
+from rules.sizing.feeds import circuit_usable_kw
 from rules.sizing.results import Plan
 from rules.sizing.step import estimate_step
 from rules.sizing.workload import describe_workload

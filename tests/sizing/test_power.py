@@ -7,7 +7,7 @@ from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind, Sourced
 from rules.answers import Answers
 from rules.own_server import own_server
-from rules.sizing import power
+from rules.sizing import feeds, power
 from rules.sizing.electricity import electricity_price
 from rules.sizing.regions import regional_fact
 from rules.sizing.results import FabricDesign, FabricNetwork
@@ -144,43 +144,43 @@ def test_supplies_from_redundancy_alone(catalog):
     ],
 )
 def test_circuit_capacity(volts, phases, amperes, share, published_kw):
-    assert power.circuit_usable_kw(volts, phases, amperes, share) == pytest.approx(published_kw, rel=0.005)
+    assert feeds.circuit_usable_kw(volts, phases, amperes, share) == pytest.approx(published_kw, rel=0.005)
 
 
 def test_two_phases_are_refused():
     with pytest.raises(ValueError, match="one phase or three"):
-        power.circuit_usable_kw(208, 2, 30, 0.8)
+        feeds.circuit_usable_kw(208, 2, 30, 0.8)
 
 
 def test_catalog_circuits_follow_the_rule(catalog):
     for pdu in catalog.pdus:
-        usable = power.circuit_usable_kw(pdu.voltage.to("V"), pdu.phases, pdu.current.to("A"), 0.8)
+        usable = feeds.circuit_usable_kw(pdu.voltage.to("V"), pdu.phases, pdu.current.to("A"), 0.8)
         assert pdu.usable.to("kW") == pytest.approx(usable, rel=0.01), pdu.id
 
 
 def test_feeds_of_nvidias_b200_racks(catalog):
     """NVIDIA: four DGX B200, 57.2 kW, hang on two 415 V three-phase circuits of 60 A."""
-    feed = power.choose_feed(57.2, "415v_three_phase", catalog)
+    feed = feeds.choose_feed(57.2, "415v_three_phase", catalog)
     assert (feed.circuits, feed.pdu.id) == (2, "pdu-415-3ph-60a")
     assert magnitude(feed.usable, "kW") >= 57.2
 
 
 def test_a_load_beyond_the_largest_breaker_takes_more_circuits(catalog):
-    feed = power.choose_feed(142.0, "415v_three_phase", catalog)
+    feed = feeds.choose_feed(142.0, "415v_three_phase", catalog)
     assert (feed.circuits, feed.pdu.id) == (3, "pdu-415-3ph-100a")
 
 
 def test_a_household_outlet(catalog):
     """A 120 V, 15 A outlet carries 1,440 W: a 1.4 kW machine hangs on one, one of 2.08 kW does not."""
-    assert power.choose_feed(1.4, "120v_single_phase", catalog, desktop=True).circuits == 1
-    assert power.choose_feed(2.08, "120v_single_phase", catalog, desktop=True).circuits == 2
+    assert feeds.choose_feed(1.4, "120v_single_phase", catalog, desktop=True).circuits == 1
+    assert feeds.choose_feed(2.08, "120v_single_phase", catalog, desktop=True).circuits == 2
 
 
 def test_every_feed_of_the_answers_has_a_circuit(catalog):
     from rules.answer_fields import FEEDS
 
     for feed in FEEDS:
-        assert power.choose_feed(1.0, feed, catalog) is not None, feed
+        assert feeds.choose_feed(1.0, feed, catalog) is not None, feed
 
 
 # ---------------------------------------------------------------------------------------------------------- network, year
@@ -271,16 +271,16 @@ def test_supplies_too_large_for_an_outlet_start_at_200_volts(catalog):
 )
 def test_voltage_at_the_outlets_of_a_feed(catalog, feed, volts):
     """415/240 V, 400/230 V and 480/277 V are the wye systems of data centres; 208 V is taken between lines."""
-    assert power.choose_feed(10.0, feed, catalog).outlet_volts == pytest.approx(volts, abs=0.1)
+    assert feeds.choose_feed(10.0, feed, catalog).outlet_volts == pytest.approx(volts, abs=0.1)
 
 
 def test_two_circuits_that_each_carry_the_rack_survive_the_loss_of_one(catalog):
     """6.4 kW on two 400 V circuits of 16 A, 8.87 kW each, run on; NVIDIA's 57.2 kW on two circuits of 34.5 kW do not."""
-    small = power.choose_feed(6.4, "400v_three_phase", catalog)
+    small = feeds.choose_feed(6.4, "400v_three_phase", catalog)
     assert (small.circuits, small.pdu.id) == (2, "pdu-400-3ph-16a")
     assert small.survives(6.4)
-    one = power.choose_feed(14.3, "400v_three_phase", catalog)
+    one = feeds.choose_feed(14.3, "400v_three_phase", catalog)
     assert (one.circuits, one.pdu.id) == (2, "pdu-400-3ph-32a")
     assert one.survives(14.3)
-    assert not power.choose_feed(57.2, "415v_three_phase", catalog).survives(57.2)
-    assert power.choose_feed(17.0, "415v_three_phase", catalog).survives(17.0)
+    assert not feeds.choose_feed(57.2, "415v_three_phase", catalog).survives(57.2)
+    assert feeds.choose_feed(17.0, "415v_three_phase", catalog).survives(17.0)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.sizing.exposure import TUNED
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA, hardware_of
+from rules.sizing.power_cap import capped_hardware
 from rules.sizing.step import estimate_step
 
 if TYPE_CHECKING:
@@ -69,7 +70,8 @@ class StepAtRate:
     def hardware(self) -> Hardware:
         """Return the hardware that the plan was rated with."""
         if self._hardware is None:
-            self._hardware = hardware_of(self._candidate.node, self._candidate.gpu, self._context.catalog)
+            node, gpu = self._candidate.node, self._candidate.gpu
+            self._hardware = capped_hardware(hardware_of(node, gpu, self._context.catalog), node, gpu, self._context.answers)
         return self._hardware
 
     def longer(self, gbps: float) -> float:

@@ -1,0 +1,137 @@
+"""Judgement of stage power on the building: the way in, the floor, the height above the sea, tanks, the PUE, and the cap as a lever."""
+
+# ruff: noqa: E712 - `F.flag == True` declares a comparison; it is not a truth test
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.declare import Ask, F, Fix, Rule
+
+BUILDING_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="power.altitude_derates",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.has_inlet_maximum == True, F.inlet_maximum_celsius < F.inlet_stated_celsius, F.inlet_celsius <= F.inlet_maximum_celsius),
+        guidance=("G1f.1", "G1f.2"),
+        because=(
+            "At {altitude_m} the air has {air_pressure_percent} of its pressure: one {node} may run at up to {inlet_maximum_celsius}, not "
+            "{inlet_stated_celsius}, and fans move more air for the same heat, {airflow_cfm} in total."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Up to which inlet temperature is one {node} released at {altitude_m}, and which clocks do its GPUs hold there?",
+            good_answer="released at {inlet_celsius} and {altitude_m}, without lower clocks",
+        ),
+    ),
+    Rule(
+        id="power.cap_applied",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.has_power_cap == True, F.power_known == True),
+        guidance=("G1f.1", "G5.7"),
+        thresholds=("pow-cap-3090", "pow-cap-h100"),
+        decides=("power.gpu_cap", "{power_cap_w} per GPU"),
+        because=(
+            "Each GPU is capped at {power_cap_w}, {power_cap_percent} of its rating: {cap_saves_kw} less per {node}, and about "
+            "{capped_speed_percent} of its arithmetic speed, {capped_speed_low_percent} to {capped_speed_high_percent} by readings: "
+            "an RTX 3090 kept {limit_pow_cap_3090} at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}, an H100 lost "
+            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} % at {limit_pow_cap_h100} of "
+            "{limit_pow_cap_h100_maximum_w}."
+        ),
+    ),
+    Rule(
+        id="power.cap_unmeasured",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.has_power_cap == True,),
+        guidance=("G5.7",),
+        because="The step time counts on {capped_speed_percent} of the arithmetic speed at {power_cap_w} per GPU, a model and no reading.",
+        ask=Ask(
+            to="server vendor",
+            ask="How fast does one {node} train with its GPUs capped at {power_cap_w}, and does the cap hold through a restart?",
+            good_answer="a measured share of full speed of {capped_speed_percent} or more",
+        ),
+    ),
+    Rule(
+        id="power.floor_exceeded",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.has_floor_limit == True, F.in_racks == True, F.rack_floor_kpa > F.floor_limit_kpa),
+        guidance=("G1f.2",),
+        because=(
+            "A loaded rack of {loaded_rack_kg} puts {rack_floor_kpa} on the floor, spread over its share of the aisles; the floor carries "
+            "{floor_limit_kpa}."
+        ),
+        fix=(Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", "{rack_floor_kpa}"),),
+    ),
+    Rule(
+        id="power.immersion_unreleased",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.hall_has_immersion == True, F.power_known == True, F.is_rack == False),
+        guidance=("G1f.2",),
+        because=(
+            "The hall has immersion tanks of about {tank_kw}, the heat of {units_per_tank} × {node}; no server of the catalog is released "
+            "for them, so none is planned into one."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Is {node} released for immersion, in which fluid, without fans, and what becomes of warranty and optics?",
+            good_answer="released in writing, with the fluid, its temperature and flow, and the power without fans",
+        ),
+    ),
+    Rule(
+        id="power.pue_modelled",
+        stage=Stage.POWER,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.ADVICE,
+        when=(F.pue_estimated == True,),
+        guidance=("G4.6",),
+        thresholds=("pow-pue",),
+        because=(
+            "A PUE of {pue} is counted, for {pue_basis}; the largest operators reach {limit_pow_pue_hyperscale_low}, the average is "
+            "{limit_pow_pue_average_low} to {limit_pow_pue_average_high}."
+        ),
+    ),
+    Rule(
+        id="power.total_over_soft",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.has_total_limit == True, F.limit_is_soft == True, F.total_power_kw > F.total_power_limit_kw),
+        guidance=("G1f.1", "G4.6"),
+        because=(
+            "{total_power_kw} exceed the {total_power_limit_kw} that were wished for, by the factor by which the design counts as worse "
+            "beside others: {total_share_percent} of the limit."
+        ),
+        fix=(
+            Fix(
+                "facility.gpu_power_cap",
+                "cap the GPUs, at about {fitting_speed_percent} of their speed",
+                "{fitting_cap_w}",
+                when=(F.can_be_capped == True,),
+                lower=True,
+            ),
+            Fix("facility.total_power", "plan what the design draws", "{total_power_kw}"),
+        ),
+        writes=("power_binds",),
+        priority=20,
+    ),
+    Rule(
+        id="power.way_in_blocked",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.way_in_blocked == True,),
+        guidance=("G1f.2",),
+        thresholds=("pow-delivery",),
+        because="A rack for {node} does not get in: {way_in_obstacles}.",
+        fix=(Fix("facility.delivery_weight", "find a way in that carries it, or enter what the way really takes"),),
+    ),
+)

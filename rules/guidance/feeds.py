@@ -1,0 +1,152 @@
+"""Judgement of stage power on what feeds the racks: supplies and paths, outlets, switching on, UPS and generator, swings of the load."""
+
+# ruff: noqa: E712 - `F.flag == True` declares a comparison; it is not a truth test
+
+from __future__ import annotations
+
+from rules.findings import Kind, Stage, Strength
+from rules.guidance.declare import Ask, F, Fix, Rule, limit
+
+FEED_RULES: tuple[Rule, ...] = (
+    Rule(
+        id="power.backup_missing",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.power_known == True, F.ups_none == True, F.in_racks == True),
+        guidance=("G4.6", "G1f.2"),
+        because=(
+            "There is no UPS: every dip of the utility stops all {units_words} and costs the work since the last checkpoint. Storage, "
+            "switches and management servers need one least of all to be large, and most of all to be there."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="How often did the supply dip in the last years, and is there a UPS for storage, network and management alone?",
+            good_answer="a UPS for what must not lose data; for the GPUs at least clean power and a shutdown in order",
+        ),
+    ),
+    Rule(
+        id="power.backup_sized",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.ups_said == True, F.ups_none == False),
+        guidance=("G4.6", "G1f.2"),
+        decides=("power.ups", "{ups_words}"),
+        because=(
+            "The UPS carries all equipment, {it_power_kw}: {ups_words}. Generator: {generator_words}; it carries cooling as well, "
+            "{total_power_kw}."
+        ),
+    ),
+    Rule(
+        id="power.backup_unknown",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.power_known == True, F.ups_said == False, F.in_racks == True),
+        guidance=("G4.6", "G1f.2"),
+        because="Whether a UPS and a generator stand behind the racks was not said; {it_power_kw} of equipment hang on them.",
+        ask=Ask(
+            to="datacenter",
+            ask="What stands between the utility and these racks: UPS and generator, their ratings, redundancy and time on battery?",
+            good_answer="{it_power_kw} behind a UPS, {total_power_kw} behind a generator, or an accepted stop when the utility fails",
+        ),
+    ),
+    Rule(
+        id="power.load_swings",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.swing_known == True, F.in_racks == True, F.swing_kw >= limit("pow-load-swing")),
+        guidance=("G4.6", "G5.7"),
+        thresholds=("pow-load-swing",),
+        because=(
+            "Synchronous training makes all GPUs compute and wait in step: the load falls and rises by up to {swing_kw}, "
+            "{swing_percent} of {it_power_kw}, often and within milliseconds; NVIDIA's power shelves with storage take up to "
+            "{limit_pow_load_swing_smoothed_percent} % off the peak."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="How large a step of load, how often, do UPS, generator and utility take, and who pays for smoothing?",
+            good_answer="steps of {swing_kw} within milliseconds, around the clock, or smoothing in the racks",
+        ),
+    ),
+    Rule(
+        id="power.outlet_overloaded",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.supplies_known == True, F.is_rack == False, F.feed_given == True, F.supply_a > F.outlet_limit_a),
+        guidance=("G1f.2",),
+        because=(
+            "One supply of {node} draws {supply_a} at {outlet_v} once the spare ones are gone; an outlet of kind {outlet_kind} carries "
+            "{outlet_limit_a}."
+        ),
+        fix=(Fix("facility.feed", "use a feed of more voltage at the outlets"),),
+        ask=Ask(
+            to="server vendor",
+            ask="Which cords and outlets do the supplies of {node} need at {outlet_v}, at full load with one supply lost?",
+            good_answer="outlets that carry {supply_a}",
+        ),
+    ),
+    Rule(
+        id="power.outlets_short",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.outlets_known == True, F.outlets_needed > F.outlets_offered),
+        guidance=("G1f.2",),
+        because=(
+            "The nodes of a full rack have {outlets_needed} cords; the units of {feed} have {outlets_offered} {outlet_kind} outlets: "
+            "more units, or ones with other outlets, are needed."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="Which distribution units stand in a rack, with how many {outlet_kind} outlets on how many paths and banks?",
+            good_answer="at least {outlets_needed} {outlet_kind} outlets, spread over the paths and over the banks of each unit",
+        ),
+    ),
+    Rule(
+        id="power.path_lost",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(
+            F.power_known == True,
+            F.supplies_known == True,
+            F.in_racks == True,
+            F.is_rack == False,
+            F.feed_paths >= 2,
+            F.unit_survives_path == False,
+            F.paths_needed >= 2,
+        ),
+        guidance=("G1f.2", "G4.6"),
+        thresholds=("pow-psu-redundancy",),
+        because=(
+            "With its {supply_count} cords on {feed_paths} paths, one {node} keeps {supplies_left} supplies when a path is lost and needs "
+            "{supplies_needed} for {node_power_kw}: it throttles or stops. Spread over {paths_needed} paths it runs on."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="Can {paths_needed} independent paths reach each rack, each with its share of the cords?",
+            good_answer="{paths_needed} paths, or an accepted stop of the rack when one is lost",
+        ),
+    ),
+    Rule(
+        id="power.switch_on_in_turn",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.power_known == True, F.feed_given == True, F.switch_on_in_turn == True),
+        guidance=("G1f.2",),
+        because=(
+            "Switched on at once, the supplies of a full rack draw up to {inrush_a} for milliseconds; breakers of {feed} may trip from "
+            "{breaker_trip_a} each: about {units_at_once} of {nodes_per_rack} nodes at a time."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="What inrush current does one supply of {node} draw, and can nodes be set to switch on one after the other?",
+            good_answer="a delay per node after the power returns, set in its management controller",
+        ),
+    ),
+)

@@ -1,0 +1,105 @@
+"""A cap on the GPUs' power as a lever of the design: what it saves, and what it costs in speed.
+
+Clocks follow power along a curve that steepens: near its rating a GPU spends much power on little speed. Dynamic power goes with the
+cube of the clock, since the voltage comes down with it; measured caps lie on both sides of that.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from catalogs.schema import Gpu, Node
+    from rules.answers import Answers
+    from rules.sizing.hardware import Hardware
+
+CUBE = 1.0 / 3.0
+"""Speed goes with this power of the capped share: dynamic power is capacitance × voltage² × clock, and voltage goes with the clock."""
+STEEPEST = 1.0
+"""The least favourable reading: speed falls as power does. An H100 capped from 700 to 600 W was seen to lose 10 to 15 % of a training
+step, which is about this [Factryze, power capping]."""
+FLATTEST = 0.184
+"""The most favourable one: an RTX 3090 capped from 350 to 250 W kept 94 % of its speed [Ozeki, multi-GPU power]."""
+LOWEST_SHARE = 0.4
+"""Drivers refuse caps below about this share of a GPU's rating: 200 of 700 W on an H100, 100 of 300 W on older boards."""
+
+
+@dataclass(frozen=True)
+class Cap:
+    """A cap of `watts` on GPUs of `rating_w`, and the share of full speed that is left: low, expected, high."""
+
+    watts: float
+    rating_w: float
+
+    @property
+    def share(self) -> float:
+        """Return the cap over the rating."""
+        return self.watts / self.rating_w
+
+    @property
+    def speed(self) -> tuple[float, float, float]:
+        """Return the share of arithmetic speed that is left: low, expected, high."""
+        return speed_share(self.share)
+
+
+def speed_share(share: float) -> tuple[float, float, float]:
+    """Return (low, expected, high) of the arithmetic speed that a GPU keeps when its power is capped to `share` of its rating.
+
+    Raises ValueError for a share that is not positive. A share of one and more caps nothing.
+    Source: cube law of dynamic power; bounds from measured caps of an H100 and an RTX 3090.
+    """
+    if share <= 0:
+        raise ValueError(f"the capped share of the power must be positive, not {share}")
+    capped = min(1.0, share)
+    return capped**STEEPEST, capped**CUBE, capped**FLATTEST
+
+
+def cap_of(node: Node, gpu: Gpu, answers: Answers) -> Cap | None:
+    """Return the cap that was asked for; None where none was, where the GPU's rating is not published, or where it caps nothing."""
+    asked = answers.number("facility.gpu_power_cap")
+    rating = rating_w(node, gpu)
+    return Cap(asked, rating) if asked is not None and rating is not None and asked < rating else None
+
+
+def rating_w(node: Node, gpu: Gpu) -> float | None:
+    """Return what one GPU may draw in this chassis in W; None where it is not published."""
+    if gpu.power.maximum is None:
+        return None
+    each = gpu.power.maximum.to("W")
+    return min(each, node.gpu_power_limit.to("W")) if node.gpu_power_limit is not None else each
+
+
+def capped_hardware(hardware: Hardware, node: Node, gpu: Gpu, answers: Answers) -> Hardware:
+    """Return the hardware with the arithmetic rates that a cap leaves; memory and links keep theirs."""
+    cap = cap_of(node, gpu, answers)
+    return hardware if cap is None else _slowed(hardware, cap.share)
+
+
+@lru_cache(maxsize=256)
+def _slowed(hardware: Hardware, share: float) -> Hardware:
+    low, expected, high = speed_share(share)
+    rates = tuple(
+        replace(rate, low=rate.low * low, sustained=rate.sustained * expected, high=rate.high * high, measured=False)
+        for rate in hardware.rates
+    )
+    return replace(hardware, rates=rates, assumed=(*hardware.assumed, f"{expected:.0%} of its speed at {share:.0%} of its power"))
+
+
+def saved_kw(node: Node, cap: Cap | None) -> float:
+    """Return the power in kW that a cap saves in one unit: that of its GPUs, without what fans and losses save with them."""
+    return 0.0 if cap is None else node.gpu_count * (cap.rating_w - cap.watts) / 1000.0
+
+
+def cap_that_fits(node: Node, gpu: Gpu, unit_kw: float, allowed_kw: float) -> float | None:
+    """Return the cap in W per GPU with which a unit of `unit_kw` draws `allowed_kw`, rounded down to 5 W.
+
+    None where nothing needs to be capped, where no rating is published, or where it would fall below LOWEST_SHARE of the rating.
+    """
+    rating = rating_w(node, gpu)
+    if rating is None or allowed_kw >= unit_kw:
+        return None
+    watts = rating - (unit_kw - allowed_kw) * 1000.0 / node.gpu_count
+    rounded = float(int(watts // 5) * 5)
+    return rounded if rounded >= LOWEST_SHARE * rating else None

@@ -1,0 +1,241 @@
+"""What stage power states of the unit, its racks, its cooling and the building's total: the first half of its fact."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import format_quantity, magnitude
+from catalogs.schema import Kind
+from rules.own_server import OWN_SERVER_ID
+from rules.sizing import cooling, moving_in
+from rules.sizing.lookup import fact_value
+from rules.sizing.power import gpu_sum_w, supplies_of
+from rules.sizing.power_cap import cap_that_fits, rating_w, speed_share
+from rules.sizing.racks import BINDING_WORDS
+from rules.stages.power_sections import needs_cabinet
+
+if TYPE_CHECKING:
+    from rules.candidate import Candidate, Context
+    from rules.findings import Scalar
+    from rules.sizing.facility import FacilitySizing
+
+
+def _counted(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def unit_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State what one unit is, and what its GPUs are rated at."""
+    node, gpu = candidate.node, candidate.gpu
+    summed = gpu_sum_w(node, gpu)
+    factory, rating = node.factory_power_limit, gpu.power.maximum
+    below = factory is not None and (rating is None or factory.to("W") < rating.to("W"))
+    spare = f" and {_counted(sizing.spare_units, 'spare')}" if sizing.spare_units else ""
+    return {
+        "node": node.name,
+        "unit_count": candidate.units,
+        "spare_count": sizing.spare_units,
+        "units_words": f"{candidate.units:,} × {node.name}{spare}",
+        "has_factory_limit": below,
+        "factory_limit_w": factory.to("W") if factory is not None and below else 0.0,
+        "is_rack": node.is_rack,
+        "is_desktop": node.desktop,
+        "in_racks": needs_cabinet(candidate, context),
+        "is_own_server": node.id == OWN_SERVER_ID,
+        "gpu_count_per_unit": node.gpu_count,
+        "gpu_power_w": gpu.power.maximum.to("W") if gpu.power.maximum is not None else 0.0,
+        "gpu_sum_kw": summed / 1000.0 if summed is not None else 0.0,
+        "gpu_sum_known": summed is not None,
+    }
+
+
+def total_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State the power of a unit, of all equipment and of the building, against the limit that was given."""
+    answers, design, draw = context.answers, sizing.design, sizing.draw
+    limit = answers.number("facility.total_power")
+    total = magnitude(design.total_power, "kW") if design else 0.0
+    return {
+        "power_known": draw is not None,
+        "node_power_kw": magnitude(draw.maximum, "kW") if draw else 0.0,
+        "node_power_typical_kw": magnitude(draw.typical, "kW") if draw else 0.0,
+        "node_power_kind": draw.kind.value if draw else "unknown",
+        "node_power_basis": draw.basis if draw else "not published",
+        "node_heat_kw": sizing.unit_heat_kw,
+        "it_power_kw": magnitude(design.it_power_maximum, "kW") if design else 0.0,
+        "total_power_kw": total,
+        "pue": round(sizing.pue.value, 3),
+        "pue_given": answers.given("facility.pue"),
+        "pue_estimated": sizing.pue.kind is Kind.ESTIMATED,
+        "pue_basis": sizing.pue.basis,
+        "has_total_limit": limit is not None,
+        "limit_is_soft": answers.text("facility.power_limit") == "soft",
+        "total_power_limit_kw": limit or 0.0,
+        "total_share_percent": 100.0 * total / limit if limit else 0.0,
+        "has_unknown_power": bool(sizing.unknown),
+        "unknown_power": ", ".join(sizing.unknown),
+        "energy_per_year": format_quantity(design.energy_per_year, "MWh") if design else "",
+        "carbon_per_year": format_quantity(design.carbon_per_year, "t") if design and design.carbon_per_year is not None else "",
+    }
+
+
+def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State how racks are filled, which limit binds first, and what the fullest one draws."""
+    answers, design, node = context.answers, sizing.design, candidate.node
+    limit, count = answers.number("facility.rack_power"), answers.count("facility.racks")
+    plan = design.racks[0] if design else None
+    height = node.height.to("U") if node.height is not None else 0.0
+    per_rack = plan.nodes_per_rack if plan else 0
+    weight = plan.weight if plan else None
+    return {
+        "has_rack_limit": limit is not None,
+        "rack_power_limit_kw": limit or 0.0,
+        "rack_power_kw": sizing.fullest_kw,
+        "rack_air_kw": sizing.fullest_air_kw,
+        "rack_nodes_kw": magnitude(plan.power, "kW") if plan else 0.0,
+        "nodes_per_rack": per_rack,
+        "nodes_words": _counted(per_rack, "node"),
+        "nodes_per_rack_by_height": math.floor(sizing.limits.units / height) if height > 0 and not node.is_rack else per_rack,
+        "rack_binding": plan.binding if plan else "unknown",
+        "rack_binding_words": BINDING_WORDS.get(plan.binding, plan.binding) if plan else "unknown",
+        "rack_height_u": sizing.limits.units,
+        "node_height_u": height,
+        "rack_count": design.rack_count if design else 0,
+        "racks_words": _counted(design.rack_count if design else 0, "rack"),
+        "has_rack_count_limit": count is not None,
+        "rack_count_limit": count or 0,
+        "rack_weight_known": weight is not None,
+        "rack_weight_kg": magnitude(weight, "kg") if weight is not None else 0.0,
+        "rack_weight": format_quantity(weight, "kg") if weight is not None else "not stated",
+    }
+
+
+def entry_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State what the loaded racks weigh, what they do to the floor, and what of the way in they do not pass."""
+    answers, catalog, node, design = context.answers, context.catalog, candidate.node, sizing.design
+    plan = design.racks[0] if design else None
+    cabinet = moving_in.cabinet_of(node, sizing.limits.units, catalog)
+    equipment_kg = magnitude(plan.weight, "kg") if plan is not None and plan.weight is not None else None
+    loaded_kg = equipment_kg + (cabinet.weight_kg or 0.0) if equipment_kg is not None else None
+    stands = needs_cabinet(candidate, context)
+    blocked = moving_in.obstacles(cabinet, loaded_kg, answers, loaded=node.is_rack) if stands else ()
+    limit = answers.number("facility.floor_load")
+    return {
+        "loaded_rack_kg": round(loaded_kg or 0.0, 1),
+        "has_floor_limit": limit is not None,
+        "floor_limit_kpa": limit or 0.0,
+        "rack_floor_kpa": round(moving_in.floor_load_kpa(loaded_kg, catalog, cabinet.width_m), 2) if loaded_kg and stands else 0.0,
+        "way_in_blocked": bool(blocked),
+        "way_in_obstacles": "; ".join(blocked) or "none",
+        "way_in_given": any(answers.given(f"facility.delivery_{what}") for what in ("weight", "height", "width", "depth")),
+        "cabinet_height_m": round(cabinet.height_m, 2),
+    }
+
+
+def cap_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State the cap on the GPUs' power that was asked for, and the one with which the design would fit where power binds."""
+    cap, node, gpu = sizing.cap, candidate.node, candidate.gpu
+    low, expected, high = cap.speed if cap else (1.0, 1.0, 1.0)
+    unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
+    allowed_kw = _allowed_kw(candidate, context, sizing, unit_kw)
+    fitting = cap_that_fits(node, gpu, unit_kw, allowed_kw) if cap is None else None
+    return {
+        "has_power_cap": cap is not None,
+        "power_cap_w": cap.watts if cap else 0.0,
+        "power_cap_percent": 100.0 * cap.share if cap else 100.0,
+        "cap_saves_kw": (cap.rating_w - cap.watts) * node.gpu_count / 1000.0 if cap else 0.0,
+        "capped_speed_percent": round(100.0 * expected, 1),
+        "capped_speed_low_percent": round(100.0 * low, 1),
+        "capped_speed_high_percent": round(100.0 * high, 1),
+        "can_be_capped": fitting is not None,
+        "fitting_cap_w": fitting or 0.0,
+        "fitting_speed_percent": round(100.0 * speed_share(fitting / _rating(candidate))[1], 1) if fitting else 100.0,
+    }
+
+
+def _rating(candidate: Candidate) -> float:
+    return rating_w(candidate.node, candidate.gpu) or 1.0
+
+
+def _allowed_kw(candidate: Candidate, context: Context, sizing: FacilitySizing, unit_kw: float) -> float:
+    """Return what one unit may draw in kW by the limits that were given: one circuit per cord, the rack, and its share of the total."""
+    answers, design, feed, node = context.answers, sizing.design, sizing.feed, candidate.node
+    allowed = [unit_kw]
+    supplies = supplies_of(node)
+    if feed is not None and not feed.assumed and (supplies is not None or node.desktop or feed.pdu.phases == 1):
+        allowed.append(feed.each_kw * (supplies.carrying if supplies is not None else 1))
+    rack = answers.number("facility.rack_power")
+    allowed += [rack] if rack is not None else []
+    total = answers.number("facility.total_power")
+    if total is not None and design is not None:
+        units = candidate.units + sizing.spare_units
+        others_kw = magnitude(design.it_power_maximum, "kW") - units * unit_kw
+        allowed.append((total / sizing.pue.value - others_kw) / units)
+    return min(allowed)
+
+
+def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State what cools the nodes and what the hall offers, the air's temperature, heat, air and water."""
+    answers, design, match, node = context.answers, sizing.design, sizing.match, candidate.node
+    hall = answers.names("facility.cooling")
+    heat_kw = magnitude(design.heat, "kW") if design else 0.0
+    recommended = fact_value(context.catalog.facts, "ashrae-recommended", "inlet_high")
+    inlet, altitude = answers.number("facility.inlet_temperature") or 0.0, answers.number("facility.altitude") or 0.0
+    stated = node.inlet_maximum.to("degC") if node.inlet_maximum is not None else 0.0
+    released = cooling.inlet_limit_celsius(stated, altitude, context.catalog) if node.inlet_maximum is not None else 0.0
+    return {
+        "cooling": match.kind,
+        "cooling_words": cooling.WORDS[match.kind],
+        "cooling_required": match.requires,
+        "needs_liquid": node.cooling == "liquid",
+        "sold_with_liquid": node.cooling in ("liquid", "air_or_liquid"),
+        "hall_with_air": ", ".join(dict.fromkeys(("air", *hall))),
+        "hall_with_doors": ", ".join(dict.fromkeys((*hall, "rear_door"))),
+        "hall_with_liquid": ", ".join(dict.fromkeys((*hall, "liquid"))),
+        "hall_cooling": ", ".join(cooling.WORDS[kind] for kind in hall),
+        "hall_has_liquid": "liquid" in hall,
+        "hall_has_air": "air" in hall or "rear_door" in hall,
+        "cooling_given": answers.given("facility.cooling"),
+        "cooling_matches": match.matches,
+        "inlet_celsius": inlet,
+        "inlet_class": cooling.air_class(inlet, altitude, context.catalog),
+        "altitude_m": altitude,
+        "air_pressure_percent": round(100.0 * cooling.pressure_ratio(altitude), 1),
+        "inlet_stated_celsius": stated,
+        "inlet_recommended_celsius": recommended.to("degC"),
+        "has_inlet_maximum": node.inlet_maximum is not None,
+        "inlet_maximum_celsius": round(released, 2),
+        "heat_kw": heat_kw,
+        "heat_btu": f"{cooling.heat_btu_per_hour(heat_kw):,.0f} BTU/h",
+        "airflow_cfm": magnitude(design.airflow, "CFM") if design and design.airflow is not None else 0.0,
+        "water_flow": format_quantity(design.water_flow, "L/min", 3) if design and design.water_flow is not None else "none",
+        "liquid_heat_kw": sizing.liquid_kw,
+        "coolant_units": sizing.coolant.text if sizing.coolant is not None else "none",
+        "facility_water": cooling.coolant_rating_words(context.catalog),
+        **_water_facts(context, sizing),
+        "liquid_share_percent": 100.0 * cooling.liquid_share(node, match.kind, context.catalog)[1],
+    }
+
+
+def _water_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State the facility's water, what reaches the racks, and how heat is split between water and the room's air."""
+    answers, design = context.answers, sizing.design
+    heat_kw = magnitude(design.heat, "kW") if design else 0.0
+    water_kw = magnitude(design.water_heat, "kW") if design and design.water_heat is not None else 0.0
+    supply = answers.number("facility.water_temperature")
+    approach = sizing.coolant.unit.approach if sizing.coolant is not None else None
+    warmer = magnitude(str(approach.value), "K") if approach is not None else 0.0
+    tank = cooling.rack_limit_kw("immersion", context.catalog) or 0.0
+    unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
+    return {
+        "heat_tons": round(cooling.heat_tons(heat_kw), 2),
+        "water_heat_kw": round(water_kw, 3),
+        "room_heat_kw": round(heat_kw - water_kw, 3),
+        "water_known": supply is not None,
+        "water_words": f"water of {supply:g} °C (class {cooling.water_class(supply)}), {supply + warmer:g} °C at the racks"
+        if supply is not None
+        else "the water's temperature was not said",
+        "hall_has_immersion": "immersion" in answers.names("facility.cooling"),
+        "tank_kw": tank,
+        "units_per_tank": math.floor(tank / unit_kw) if unit_kw > 0 else 0,
+    }

@@ -1,0 +1,156 @@
+"""What stage power writes: the sections `facility` and `power` of the design, and its lines of the bill of materials."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import format_quantity, magnitude
+from rules.findings import Scalar, Stage
+from rules.own_server import OWN_SERVER_ID
+from rules.sizing.cooling import size_coolant_units
+from rules.sizing.feeds import FeedTerms, choose_feed
+from rules.sizing.results import BomLine
+
+if TYPE_CHECKING:
+    from rules.candidate import Candidate, Context
+    from rules.sizing.results import FacilityDesign, RackPlan
+
+STAGE = Stage.POWER
+RACK_ANSWERS = ("own_server.height", "facility.racks", "facility.rack_units", "facility.rack_power")
+"""Answers that say that a server stands in a rack."""
+
+
+def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
+    """Return the sections `facility` and `power` of the design."""
+    del context
+    design = candidate.facility
+    if design is None:
+        return {"power": {"node_power": "unknown", "notes": ["the vendor publishes neither the system's nor the GPUs' power"]}}
+    fact = candidate.facts.get(STAGE, {})
+    power: dict[str, object] = {
+        "node_maximum": format_quantity(design.node_power_maximum, "kW"),
+        "node_typical": format_quantity(design.node_power_typical, "kW"),
+        "node_kind": design.node_power_kind.value,
+        "it_maximum": format_quantity(design.it_power_maximum, "kW"),
+        "it_typical": format_quantity(design.it_power_typical, "kW"),
+        "total": format_quantity(design.total_power, "kW"),
+        "pue": design.pue,
+        "feed": design.feed,
+        "energy_per_year": format_quantity(design.energy_per_year, "MWh"),
+    }
+    if design.carbon_per_year is not None:
+        power["carbon_per_year"] = format_quantity(design.carbon_per_year, "t")
+    return {"facility": _facility_section(design, fact.get("heat_btu")), "power": power | {"notes": list(design.notes)}}
+
+
+def _facility_section(design: FacilityDesign, btu: Scalar | None) -> dict[str, object]:
+    section: dict[str, object] = {
+        "racks": design.rack_count,
+        "cooling": design.cooling,
+        "heat": format_quantity(design.heat, "kW"),
+    }
+    if design.fullest_rack is not None:
+        section["fullest_rack"] = format_quantity(design.fullest_rack, "kW")
+    if design.spare_units:
+        section["spare_nodes"] = design.spare_units
+    if btu is not None:
+        section["heat_imperial"] = btu
+    if design.airflow is not None:
+        section["airflow"] = format_quantity(design.airflow, "CFM")
+    if design.water_flow is not None:
+        section["water_flow"] = format_quantity(design.water_flow, "L/min", 3)
+    if design.coolant_units:
+        section["coolant_units"] = design.coolant_units
+    section["rack"] = [_rack_row(plan) for plan in design.racks]
+    return section
+
+
+def _rack_row(plan: RackPlan) -> dict[str, object]:
+    row: dict[str, object] = {"name": plan.name, "racks": plan.racks, "power": format_quantity(plan.power, "kW"), "binding": plan.binding}
+    if plan.nodes_per_rack:
+        row["nodes"] = plan.nodes_per_rack
+    if plan.units_used:
+        row["units_used"] = f"{plan.units_used} U"
+    if plan.units:
+        row["units"] = f"{plan.units} U"
+    if plan.weight is not None:
+        row["weight"] = format_quantity(plan.weight, "kg")
+    return row
+
+
+def bill(candidate: Candidate, context: Context) -> list[BomLine]:
+    """Return cabinets, their three-phase distribution units, and what passes heat to the facility's water.
+
+    Pre-integrated racks bring their cabinet and manifolds; desktop machines and a server of one's own without a rack need nothing.
+    """
+    design = candidate.facility
+    if design is None or not needs_cabinet(candidate, context):
+        return []
+    lines = _cabinet_lines(candidate, context)
+    for plan in design.racks:
+        lines += _feed_lines(plan, candidate, context)
+    return _merged([*lines, *_coolant_lines(candidate, context)])
+
+
+def needs_cabinet(candidate: Candidate, context: Context) -> bool:
+    """Return whether the candidate stands in racks.
+
+    A desktop machine does not, nor does one server of one's own without a scale-up link, of which neither height nor rack was said.
+    """
+    node, answers = candidate.node, context.answers
+    if node.desktop:
+        return False
+    alone = node.id == OWN_SERVER_ID and candidate.units == 1 and node.topology in ("pcie", "bridge", "none")
+    return not alone or any(answers.given(key) for key in RACK_ANSWERS)
+
+
+def _cabinet_lines(candidate: Candidate, context: Context) -> list[BomLine]:
+    design = candidate.facility
+    assert design is not None
+    own_cabinets = design.rack_count - (design.racks[0].racks if candidate.node.is_rack else 0)
+    units = int(context.answers.number("facility.rack_units") or 0)
+    fitting = sorted(
+        (rack for rack in context.catalog.racks if rack.units.to("U") >= units and rack.width), key=lambda rack: rack.units.to("U")
+    )
+    return [BomLine(fitting[0].id, fitting[0].name, "rack", own_cabinets)] if fitting and own_cabinets > 0 else []
+
+
+def _coolant_lines(candidate: Candidate, context: Context) -> list[BomLine]:
+    """Return coolant units with their spare, manifolds of racks that come without, leak detection, and the water's piping."""
+    design, node = candidate.facility, candidate.node
+    heat_kw = magnitude(design.liquid_heat, "kW") if design is not None and design.liquid_heat is not None else 0.0
+    coolant = size_coolant_units(heat_kw, context.catalog)
+    if design is None or coolant is None:
+        return []
+    racks = design.racks[0].racks
+    name = f"coolant distribution unit, {coolant.unit.vendor} {coolant.unit.name}"
+    lines = [BomLine(coolant.unit.id, name, "cooling", coolant.count, note="one of them spare")]
+    if not node.is_rack:
+        lines.append(BomLine("coolant-manifold", "coolant manifold of a rack, with hoses and couplings", "cooling", racks))
+    return [
+        *lines,
+        BomLine("leak-detection", "leak detection of a rack", "cooling", racks),
+        BomLine("facility-water-piping", "piping of the facility's water to the coolant units", "cooling", 1),
+    ]
+
+
+def _feed_lines(plan: RackPlan, candidate: Candidate, context: Context) -> list[BomLine]:
+    if plan.racks < 1 or (candidate.node.is_rack and plan.name == "compute"):
+        return []
+    answers = context.answers
+    feed = choose_feed(magnitude(plan.power, "kW"), answers.text("facility.feed"), context.catalog, terms=FeedTerms.of(answers))
+    return (
+        []
+        if feed is None or feed.pdu.phases == 1
+        else [BomLine(feed.pdu.id, f"power distribution unit, {feed.pdu.name}", "power", feed.circuits * plan.racks)]
+    )
+
+
+def _merged(lines: list[BomLine]) -> list[BomLine]:
+    """Return the lines with those of one item added up."""
+    merged: dict[str, BomLine] = {}
+    for line in lines:
+        before = merged.get(line.item)
+        merged[line.item] = replace(line, quantity=line.quantity + (before.quantity if before else 0))
+    return list(merged.values())
