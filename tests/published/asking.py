@@ -23,8 +23,13 @@ if TYPE_CHECKING:
 OWN_CATALOG = Path(__file__).parent / "catalog"
 """Records that only these tests need; they are read as a person's own catalog folder is."""
 
-SHARDED: dict[str, object] = {"parallelism.tensor": 1, "parallelism.pipeline": 1, "parallelism.zero_stage": 3}
-"""The plan of FSDP and ZeRO-3 runs: no tensor or pipeline parallelism, everything sharded."""
+SHARDED: dict[str, object] = {
+    "parallelism.tensor": 1,
+    "parallelism.pipeline": 1,
+    "parallelism.context": 1,
+    "parallelism.zero_stage": 3,
+}
+"""The plan of FSDP and ZeRO-3 runs: no tensor, pipeline or context parallelism, everything sharded."""
 
 
 def case(id_: str, source: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
