@@ -40,6 +40,7 @@ class PictureModule(Protocol):
 
 PICTURES: tuple[Picture, ...] = (
     Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),
+    Picture("memory", "Memory", "what fills a GPU on each pipeline stage, against what it has"),
     Picture("node", "Node", "how GPUs and network adapters hang together inside one server"),
 )
 
