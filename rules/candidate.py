@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.facts import FactField
     from rules.guidance.declare import Rule
+    from rules.sizing.fabric.floor import Floor
     from rules.sizing.results import (
         BomLine,
         CostEstimate,
@@ -43,7 +44,8 @@ class Candidate:
 
     `units` counts what is bought (servers, or pre-integrated racks); `nodes` counts scale-out nodes (servers, or the trays of the
     racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placed_density` is the
-    number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before).
+    number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before); `floor` says then where
+    everything stands.
     """
 
     id: str
@@ -65,6 +67,7 @@ class Candidate:
     findings: list[Finding] = field(default_factory=list)
     sized_by: str = ""
     placed_density: int = 0
+    floor: Floor | None = None
 
     @property
     def rejections(self) -> list[Finding]:

@@ -10,6 +10,8 @@ from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
 from rules.scale import sized_by_deadline
+from rules.sizing.fabric.floor import placed_floor
+from rules.sizing.facility import size_facility
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
@@ -51,16 +53,21 @@ def _fabric_to_plan(candidate: Candidate, context: Context) -> tuple[Candidate, 
     )
 
 
-def _density_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
-    """Racks hold fewer or more nodes than the cabling assumed: route the cables again at the real density."""
+def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
+    """Racks are planned: route the cables again from where nodes and switches really stand."""
     facility, fabric = candidate.facility, candidate.fabric
-    if facility is None or fabric is None or fabric.compute is None or candidate.placed_density or candidate.node.is_rack:
+    if facility is None or fabric is None or fabric.storage is None or candidate.floor is not None:
         return None
+    placement = size_facility(candidate, context).placement
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
-    if density == 0 or density == fabric.nodes_per_rack:
+    if placement is None or density == 0:
         return None
-    changed = _again(CABLED, candidate, context)
-    changed.placed_density = density
+    routed = replace(candidate, floor=placed_floor(placement, candidate.node.trays))
+    if not candidate.node.is_rack:
+        routed.placed_density = density
+    changed = _again(CABLED, routed, context)
+    if density == fabric.nodes_per_rack or candidate.node.is_rack:
+        return changed, "switches stand in the racks as planned, so cable lengths and optics were chosen again"
     return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
 
 
@@ -130,5 +137,5 @@ EDGES: dict[str, Callable[[Candidate, Context], tuple[Candidate, str] | None]] =
     "fabric to plan": _fabric_to_plan,
     "power to size": _power_to_size,
     "budget to size": _budget_to_size,
-    "rack density to cables": _density_to_cables,
+    "rack density to cables": _racks_to_cables,
 }

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
-from rules.sizing.fabric.design import MANAGERS_PER_FABRIC
+from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 from rules.sizing.lookup import fact_value
 
 if TYPE_CHECKING:

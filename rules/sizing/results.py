@@ -243,7 +243,8 @@ class PlanChoice:
 @dataclass(frozen=True)
 class FabricNetwork:
     """One switched network. Links are logical; `oversubscription` is down:up, 1.0 is non-blocking. `switches` maps product ids
-    to counts, `cables` maps (product id or medium text) to counts.
+    to counts, `cables` maps (product id or medium text) to counts. `longest` is the longest run in m by tier, `media` counts links by
+    medium.
     """
 
     role: str
@@ -266,6 +267,8 @@ class FabricNetwork:
     power_typical: Quantity | None
     power_maximum: Quantity | None
     notes: tuple[str, ...] = ()
+    longest: Mapping[str, float] = field(default_factory=dict)
+    media: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

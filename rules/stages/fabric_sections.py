@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity
 from rules.sizing.fabric.adapters import compute_adapters, front_end_adapters
-from rules.sizing.fabric.design import MANAGERS_PER_FABRIC
+from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 from rules.sizing.fabric.switching import boxes
 from rules.sizing.results import BomLine
 

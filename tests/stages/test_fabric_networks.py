@@ -6,8 +6,8 @@ import pytest
 
 from catalogs import load_catalog
 from catalogs.quantities import magnitude
-from rules.sizing.fabric.cabling import longest_run_m
 from rules.sizing.fabric.design import design_fabric
+from rules.sizing.fabric.floor import run_m
 from rules.stages import fabric as stage
 from rules.stages import reliability, storage_cpu
 from tests.stages.fabric_designs import designed, made
@@ -123,14 +123,18 @@ def test_spare_nodes_have_ports_where_ports_are_free(catalog):
 
 
 def test_media_follow_the_length(catalog):
-    assert longest_run_m(1) <= 2 < longest_run_m(2) <= 5 < longest_run_m(3) < longest_run_m(40) < 50 < longest_run_m(400)
+    assert run_m(1, 1) <= 2 < run_m(1, 2) <= 5 < run_m(1, 3) < run_m(1, 40) < 50 < run_m(1, 400)
     near = designed(catalog, "nvidia-dgx-h100", 2, preferences__fabric="infiniband").compute
     assert set(near.cables) == {"nvidia-mcp4y10-800"}, "copper inside one rack"
     assert near.modules == {}
     row = designed(catalog, "nvidia-dgx-h100", 64, preferences__fabric="infiniband").compute
     assert row.cables["nvidia-mfp7e10-fibre"] == row.links["node_leaf"], "a multimode fibre per link"
-    hall = designed(catalog, "nvidia-dgx-h100", 1024, preferences__fabric="infiniband").compute
-    assert "nvidia-mms4x00-ns-800" in hall.cables, "single mode beyond 50 m"
+    candidate, context = made(catalog, "nvidia-dgx-h100", 1024, preferences__fabric="infiniband")
+    candidate.placed_density = 1
+    hall = design_fabric(candidate, context).design.compute
+    assert hall.longest["node"] > 100, "a rack for each node"
+    assert hall.cables["nvidia-mms4x00-nm-800"] == hall.links["node_leaf"], "the module of 500 m at both ends, two links in each"
+    assert hall.media == {"dr": 8192, "sr": 16384}, "leaves, spines and cores stand together in the middle"
 
 
 def test_both_ends_of_a_link_have_lanes_that_agree(catalog):

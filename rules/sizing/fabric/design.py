@@ -10,7 +10,10 @@ from catalogs.quantities import quantity
 from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters, gpu_direct
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
 from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
+from rules.sizing.fabric.floor import estimated_floor
+from rules.sizing.fabric.front_cabling import cable_front
 from rules.sizing.fabric.front_end import POWER_UNITS_PER_RACK, FrontEnd, Management, size_front_end
+from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC, wire_compute, wire_front
 from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import FabricDesign, FabricNetwork
@@ -18,14 +21,15 @@ from rules.sizing.results import FabricDesign, FabricNetwork
 if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.floor import Floor
     from rules.sizing.fabric.switching import Counted
 
 THRESHOLDS_IN_FORMULAS = {"fab-effective": "rules.sizing.fabric.design.design_fabric"}
 """Rules of thumb that sizing reads from the catalog."""
 USUAL_NODES_PER_RACK = 4
 """Density that cable lengths assume until racks are planned: four servers of 8 to 10 kW, as in the SuperPOD of DGX H100."""
-MANAGERS_PER_FABRIC = 2
-"""Fabric-manager appliances of a compute network, one active and one standby [DGX SuperPOD H100 RA]."""
+SWITCHES_BESIDE = 2
+"""Switches of the GPUs' network that find room beside the nodes of a single rack; assumed until racks are planned."""
 OUT_OF_BAND_CABLE = "generic-cat6a-10"
 _INFINIBAND_NAMES = {200.0: "HDR", 400.0: "NDR", 800.0: "XDR"}
 """Names of InfiniBand by the rate of a four-lane port in Gb/s [InfiniBand Trade Association]."""
@@ -36,6 +40,7 @@ class SizedFabric:
     """The design with what led to it: adapters, traffic, the choice of technology, and the rates per GPU in Gb/s.
 
     `offered_gbps` is a GPU's share of the node's adapters through the wired ratio, `effective_gbps` the share of it to plan with.
+    `floor` is where the cables run, estimated until racks are planned.
     """
 
     design: FabricDesign
@@ -48,6 +53,7 @@ class SizedFabric:
     gpus_per_node: int
     offered_gbps: float
     effective_gbps: float
+    floor: Floor
 
 
 def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
@@ -71,17 +77,32 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     if front.storage is not None and not candidate.node.is_rack:  # a spare tray takes the place of a failed one in its rack
         choice = with_spares(choice, front.storage.spares, adapters)
     spares = front.storage.spares if front.storage else 0
-    compute = _compute(choice, adapters, candidate, context, racks, share, spares)
-    shared = _front_end(front, front_adapters, candidate, context, racks)
+    floor = candidate.floor or estimate_floor(candidate, context, choice, front, racks, density)
+    compute = _compute(choice, adapters, candidate, context, floor, share, spares)
+    shared = _front_end(front, front_adapters, candidate, context, floor)
     design = FabricDesign(
         compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps
     )
     offered = share / compute.oversubscription if compute else share
-    return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered)
+    return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered, floor)
 
 
-def _rack_units(context: Context) -> int:
-    return int(context.answers.number("facility.rack_units") or SWITCH_RACK_UNITS)
+def estimate_floor(candidate: Candidate, context: Context, choice: ComputeChoice, front: FrontEnd, racks: int, density: int) -> Floor:
+    """Return the floor before racks are planned: network racks by height in the middle, none where a single rack has room for all."""
+    rack_units = int(context.answers.number("facility.rack_units") or SWITCH_RACK_UNITS)
+    networks = [each for each in (choice.chosen, front.network) if each is not None]
+    roles = {"management": front.servers}
+    for name, each in (("compute", choice.chosen), ("storage and in-band", front.network)):
+        if each is not None:
+            roles |= {f"{name} {tier}": getattr(each.counts, tier) for tier in ("leaf", "spine", "core") if getattr(each.counts, tier)}
+    if choice.chosen is not None and choice.chosen.counts.manager_links:
+        roles["compute manager"] = MANAGERS_PER_FABRIC
+    if front.management is not None:
+        roles["out-of-band leaf"] = front.management.switches
+    closed = candidate.node.is_rack
+    beside = racks <= 1 and not closed and sum(each.counts.switches for each in networks[:1]) <= SWITCHES_BESIDE
+    height = sum(each.height_u for each in networks) + (front.management.switches if front.management else 0) + front.servers
+    return estimated_floor(racks, density, 0 if beside else max(1, ceil(height / max(1, rack_units))), roles)
 
 
 def technology_name(technology: str, link_gbps: float) -> str:
@@ -92,14 +113,14 @@ def technology_name(technology: str, link_gbps: float) -> str:
 
 
 def _compute(
-    choice: ComputeChoice, adapters: Adapters, candidate: Candidate, context: Context, racks: int, share_gbps: float, spares: int
+    choice: ComputeChoice, adapters: Adapters, candidate: Candidate, context: Context, floor: Floor, share_gbps: float, spares: int
 ) -> FabricNetwork | None:
     counted = choice.chosen
     if counted is None:
         return None
-    cabling = cable_network(
-        counted, adapters, context.catalog, racks, racks_are_closed=candidate.node.is_rack, rack_units=_rack_units(context)
-    )
+    wiring = wire_compute(choice, adapters, candidate)
+    assert wiring is not None
+    cabling = cable_network(wiring, counted, adapters, context.catalog, floor, "compute")
     managers = MANAGERS_PER_FABRIC if counted.counts.manager_links else 0
     extra = managers * fact_value(context.catalog.facts, "ufm-appliance", "power").to("W") if managers else 0.0
     name = technology_name(choice.technology, counted.spec.link_speed_gbps)
@@ -119,19 +140,12 @@ def _node_notes(choice: ComputeChoice, candidate: Candidate, spares: int) -> tup
     return tuple(notes)
 
 
-def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, racks: int) -> FabricNetwork | None:
+def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, floor: Floor) -> FabricNetwork | None:
     if front.network is None:
         return None
-    cabling = cable_network(
-        front.network,
-        adapters,
-        context.catalog,
-        racks,
-        racks_are_closed=candidate.node.is_rack,
-        rack_units=_rack_units(context),
-        others=front.others(),
-        uplinks=front.uplinks,
-    )
+    wired = wire_front(front, candidate)
+    assert wired is not None
+    cabling = cable_front(wired, adapters, context.catalog, floor)
     storage = front.storage
     assert storage is not None
     notes = (
@@ -169,6 +183,8 @@ def _network(
         manager_links=counts.manager_links,
         switches={switch.id: counts.switches},
         cables=cabling.cables,
+        longest=cabling.longest,
+        media=cabling.media,
         power_typical=_power(counted, cabling, extra_w, highest=False),
         power_maximum=_power(counted, cabling, extra_w, highest=True),
         notes=notes,

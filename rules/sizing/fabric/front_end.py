@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, OtherEnd, management_ports
+from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, management_ports
 from rules.sizing.fabric.inputs import FabricInput
 from rules.sizing.fabric.storage_side import StorageSide, storage_side
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
@@ -80,10 +80,6 @@ class FrontEnd:
     def storage_gbps(self) -> float:
         """Return what the links of the storage systems carry together in Gb/s, 0 where there are none."""
         return self.storage.links * self.storage.link_gbps if self.storage else 0.0
-
-    def others(self) -> tuple[OtherEnd, ...]:
-        """Return the links that do not end at nodes: those of storage systems whose cages are of another kind."""
-        return (OtherEnd("storage", self.storage.links, self.storage.connector),) if self.storage and self.storage.connector else ()
 
 
 def size_front_end(

@@ -7,9 +7,10 @@ lane each, so the cages of fans come first on a leaf and no other link shares th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.fabric.cabling import PLAIN_CAGES, UPLINK_GBPS, UPLINKS_PER_PORT, management_ports
 from rules.sizing.fabric.links import NODE_LEAF, Device, End, Link, Wiring, names, node_names
@@ -42,6 +43,24 @@ def file_server_names(front: FrontEnd) -> list[str]:
 def management_names(front: FrontEnd) -> list[str]:
     """Return the names of the switches of the out-of-band network."""
     return names("oob", front.management.switches) if front.management else []
+
+
+class Region(NamedTuple):
+    """The downlinks of one leaf: under the uplinks of management switches, for storage boxes, and for all other ends."""
+
+    fans: range
+    storage: range
+    others: range
+
+    def cages(self, per_cage: int) -> tuple[int, int, int]:
+        """Return the cages of each use; one that two of them share counts for the first."""
+        seen: set[int] = set()
+        counts = []
+        for slots in self:
+            own = {slot // per_cage for slot in slots} - seen
+            seen |= own
+            counts.append(len(own))
+        return counts[0], counts[1], counts[2]
 
 
 @dataclass(frozen=True)
@@ -92,27 +111,59 @@ class FrontWiring:
     def _end_links(self) -> Iterator[Link]:
         wiring = self.wiring
         leaves, zone = wiring.switches[0], wiring.zones()[0]
-        for (_, lower, speed), (leaf, slot) in zip(self.ends(), self._end_slots(), strict=True):
+        storage, others = iter(self._storage_slots()), iter(self._other_slots())
+        for kind, lower, speed in self.ends():
+            leaf, slot = next(storage if kind == "storage" else others)
             yield Link(NETWORK, NODE_LEAF, 1, speed, lower, End(leaves[leaf], *zone.port(slot)), slot // zone.per_cage)
 
-    def _end_slots(self) -> Iterator[tuple[int, int]]:
-        """Yield (leaf, downlink) for every end: the free downlinks are dealt out in two halves, so neighbours are on different leaves."""
-        taken = self._fan_cages()
-        free = [
-            (leaf, slot)
-            for leaf, down in enumerate(chain.from_iterable([group.down] * group.switches for group in self.wiring.plane.leaves))
-            for slot in self._slots_after(taken[leaf], down)
-        ]
+    def _storage_slots(self) -> Iterator[tuple[int, int]]:
+        """Yield (leaf, downlink) for the links of storage boxes: leaf after leaf in turn, so that the links of a box part."""
+        regions = [list(each.storage) for each in self.regions()]
+        for turn in range(max((len(each) for each in regions), default=0)):
+            for leaf, slots in enumerate(regions):
+                if turn < len(slots):
+                    yield leaf, slots[turn]
+
+    def _other_slots(self) -> Iterator[tuple[int, int]]:
+        """Yield (leaf, downlink) for all other ends: dealt out in two halves, so that neighbours are on different leaves."""
+        free = [(leaf, slot) for leaf, region in enumerate(self.regions()) for slot in region.others]
         half = ceil(len(free) / 2)
         for index in range(len(free)):
             yield free[index // 2 + (half if index % 2 else 0)]
 
-    def _slots_after(self, fans: int, down: int) -> range:
-        """Return the downlinks for ends on a leaf with `fans` downlinks under fans; from the next cage on where the leaf has ports left."""
-        rest, per = down - fans, self.wiring.zones()[0].per_cage
-        start = per * ceil(fans / per)
-        spare = self.wiring.spec.switch_ports - self.wiring.plane.leaf_up - down
-        return range(start, start + rest) if start - fans <= max(0, spare) else range(fans, down)
+    def regions(self) -> tuple[Region, ...]:
+        """Return the downlinks of every leaf by use; each use begins a cage of its own where the leaf has ports left for that."""
+        return self._regions
+
+    @cached_property
+    def _regions(self) -> tuple[Region, ...]:
+        wiring, per = self.wiring, self.wiring.zones()[0].per_cage
+        downs = list(chain.from_iterable([group.down] * group.switches for group in wiring.plane.leaves))
+        fans = [0] * len(downs)
+        for leaf, _, ports in self._uplink_places():
+            fans[leaf] += ports
+        links = self.front.storage.links if self.front.storage else 0
+        storage = self._dealt(links, [down - fan for down, fan in zip(downs, fans, strict=True)])
+        spare = wiring.spec.switch_ports - wiring.plane.leaf_up
+        found = []
+        for down, fan, boxes in zip(downs, fans, storage, strict=True):
+            first = per * ceil(fan / per)
+            second = per * ceil((first + boxes) / per)
+            if second + down - fan - boxes > spare:  # no ports for cages of their own
+                first, second = fan, fan + boxes
+            found.append(Region(range(fan), range(first, first + boxes), range(second, second + down - fan - boxes)))
+        return tuple(found)
+
+    @staticmethod
+    def _dealt(count: int, room: list[int]) -> list[int]:
+        """Return how many of `count` links each leaf takes, dealt out in turn as far as there is room."""
+        dealt = [0] * len(room)
+        while count > 0 and any(one < most for one, most in zip(dealt, room, strict=True)):
+            for leaf, most in enumerate(room):
+                if count and dealt[leaf] < most:
+                    dealt[leaf] += 1
+                    count -= 1
+        return dealt
 
     # ---------------------------------------------------------------------------------------------------- uplinks
 
@@ -121,7 +172,7 @@ class FrontWiring:
         """Return whether every uplink has a port of its own."""
         return self.fan_ports == 0 and self.front.uplinks > 0
 
-    @property
+    @cached_property
     def fan_ports(self) -> int:
         """Return the downlinks that one fan of four uplinks takes; 0 where there are no fans."""
         front = self.front
@@ -135,16 +186,14 @@ class FrontWiring:
         return ceil(self.front.uplinks / 2 / UPLINKS_PER_PORT)
 
     def _fan_leaf(self, fan: int, side: int) -> int:
-        """Return the leaf of a fan; as many neighbours as fill a cage share it, and the two sides lie on different leaves."""
-        per = max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
-        return (2 * (fan // per) + side) % self.wiring.plane.leaf
+        """Return the leaf of a fan: as many neighbours as fill a cage share it, and the two sides lie on different leaves.
 
-    def _fan_cages(self) -> list[int]:
-        """Return the downlinks under fans, or of plain uplinks, by leaf."""
-        taken = [0] * self.wiring.plane.leaf
-        for leaf, _, ports in self._uplink_places():
-            taken[leaf] += ports
-        return taken
+        A last leaf that is not full takes none where there are others.
+        """
+        plane = self.wiring.plane
+        full = plane.leaf - 1 if plane.leaf > 2 and plane.leaves[-1].down < plane.leaf_down else plane.leaf
+        per = max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
+        return (2 * (fan // per) + side) % full
 
     def _uplink_places(self) -> Iterator[tuple[int, int, int]]:
         """Yield (leaf, first downlink, downlinks) of each fan, or of each plain uplink; sides alternate."""

@@ -20,7 +20,8 @@ backwards, as vendors' wiring guides do it, so that a unit can grow in the middl
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
@@ -101,9 +102,11 @@ def adapter_ends(count: int, nics: int, planes: int, per_cage: int) -> Callable[
 
     With one plane a port is called by its adapter ("nic3"), else also by its plane ("nic3/p2").
     """
-    devices, lanes = node_names(count), per_cage * planes
+    lanes, devices = per_cage * planes, node_names(0)
 
     def end(index: int, plane: int) -> End:
+        if not devices:
+            devices.extend(node_names(count))
         node, nic = divmod(index, nics)
         cage, place = divmod(nic, per_cage)
         port = f"nic{nic + 1}" if planes == 1 else f"nic{nic + 1}/p{plane + 1}"
@@ -131,8 +134,6 @@ class Wiring:
     managers: tuple[str, ...] = ()
     halves: bool = False
     prefix: str = ""
-    switches: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
-    """Names by (plane, tier) in the order leaf, spine, core of plane 1, then plane 2 and so on."""
 
     @classmethod
     def of(
@@ -157,13 +158,18 @@ class Wiring:
         if managers is None:
             managers = tuple(names(f"{prefix}manager", min(2, spec.manager_ports))) if spec.manager_ports else ()
         own = end_of or adapter_ends(spec.nodes, spec.nics_per_node, spec.planes, holes.nics_per_node_cage)
-        tiers = tuple(
-            tuple(names(f"{prefix}p{number + 1}-{tier}" if spec.planes > 1 else f"{prefix}{tier}", count))
-            for number in range(spec.planes)
+        nodes = 0 if end_of else spec.nodes
+        return cls(network, spec, plane, holes, own, model, node_model, nodes, managers, halves or spec.layout == "pair", prefix)
+
+    @cached_property
+    def switches(self) -> tuple[tuple[str, ...], ...]:
+        """Return names by plane and tier: leaves, spines and cores of plane 1, then those of plane 2 and so on."""
+        plane, planes = self.plane, self.spec.planes
+        return tuple(
+            tuple(names(f"{self.prefix}p{number + 1}-{tier}" if planes > 1 else f"{self.prefix}{tier}", count))
+            for number in range(planes)
             for tier, count in (("leaf", plane.leaf), ("spine", plane.spine), ("core", plane.core))
         )
-        nodes = 0 if end_of else spec.nodes
-        return cls(network, spec, plane, holes, own, model, node_model, nodes, managers, halves or spec.layout == "pair", prefix, tiers)
 
     # ------------------------------------------------------------------------------------------------------ shape
 
@@ -279,18 +285,18 @@ class Wiring:
             upper = End(leaves[leaf], *ends[slot])
             yield Link(network, NODE_LEAF, plane, speed, end_of(index, number), upper, slot // per)
 
-    def _manager_links(self) -> Iterator[Link]:
-        """Yield the manager links: dealt out over planes and managers, on the free downlinks of the last units."""
-        if not self.managers or not self.spec.manager_ports:
-            return
-        down, planes = self.zones()[0], self.spec.planes
+    def manager_ports(self) -> Iterator[tuple[int, int, int, int]]:
+        """Yield (manager, plane, leaf, downlink) of each manager link, from 0: dealt out over planes and managers."""
+        planes = self.spec.planes
         free = [self._free_downlinks() for _ in range(planes)]
-        for index in range(self.spec.manager_ports):
-            number = index % planes
-            leaf, slot = next(free[number])
-            manager = self.managers[index % len(self.managers)]
+        for index in range(self.spec.manager_ports if self.managers else 0):
+            yield index % len(self.managers), index % planes, *next(free[index % planes])
+
+    def _manager_links(self) -> Iterator[Link]:
+        down = self.zones()[0]
+        for index, (manager, number, leaf, slot) in enumerate(self.manager_ports()):
             port = index // len(self.managers) + 1
-            lower = End(manager, f"port{port}", port, port)
+            lower = End(self.managers[manager], f"port{port}", port, port)
             upper = End(self.switches[3 * number][leaf], *down.port(slot))
             yield Link(self.network, MANAGER, number + 1, self.spec.link_speed_gbps, lower, upper, slot // down.per_cage)
 

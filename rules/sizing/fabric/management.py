@@ -41,12 +41,12 @@ class ManagementWiring:
     @classmethod
     def of(cls, sized: SizedFabric, candidate: Candidate, nodes: int) -> ManagementWiring:
         """Return the wiring of a sized design; raises ValueError where it has no such network."""
-        from rules.sizing.fabric.networks import compute_wiring, front_wiring
+        from rules.sizing.fabric.networks import wire_compute, wire_front
 
         front, adapters = sized.front, sized.front_adapters
         if front.management is None:
             raise ValueError("a single node has no out-of-band network")
-        compute, front_end = compute_wiring(sized, candidate), front_wiring(sized, candidate)
+        compute, front_end = wire_compute(sized.choice, sized.adapters, candidate), wire_front(front, candidate)
         switches = [name for each in (compute, front_end.wiring if front_end else None) if each for tier in each.switches for name in tier]
         dpus = adapters.count if DPU in adapters.name else 0
         trays = candidate.node.trays if candidate.node.is_rack else 0

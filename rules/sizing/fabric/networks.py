@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.design import MANAGERS_PER_FABRIC, SizedFabric, design_fabric, technology_name
 from rules.sizing.fabric.front_end import LINKS_PER_NODE, SITE_UPLINKS
 from rules.sizing.fabric.front_links import FrontWiring
 from rules.sizing.fabric.links import Device, End, Wiring, adapter_ends, names, node_names
@@ -24,8 +23,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.adapters import Adapters
+    from rules.sizing.fabric.compute import ComputeChoice
+    from rules.sizing.fabric.design import SizedFabric
+    from rules.sizing.fabric.front_end import FrontEnd
     from rules.sizing.fabric.links import Link
 
+MANAGERS_PER_FABRIC = 2
+"""Fabric-manager appliances of a compute network, one active and one standby [DGX SuperPOD H100 RA]."""
 COMPUTE, FRONT_END, OUT_OF_BAND = "compute", "storage and in-band", "out-of-band"
 
 
@@ -54,18 +59,20 @@ def networks_of(candidate: Candidate, context: Context, sized: SizedFabric | Non
 
     `sized` saves the sizing where the caller has it already.
     """
+    from rules.sizing.fabric.design import design_fabric, technology_name
+
     sized = sized or design_fabric(candidate, context)
-    nodes = wired_nodes(candidate, sized)
+    nodes = wired_nodes(candidate, sized.front)
     placed = tuple(
         Device(name, "node", "node", "", candidate.node.id, 0, unit, 0, pod)
         for name, (unit, pod) in zip(node_names(nodes), _units(sized, nodes), strict=True)
     )
     found: list[Network] = []
-    compute = compute_wiring(sized, candidate)
+    compute = wire_compute(sized.choice, sized.adapters, candidate)
     if compute is not None and sized.choice.chosen is not None:
         name = technology_name(sized.choice.technology, sized.choice.chosen.spec.link_speed_gbps)
         found.append(Network(COMPUTE, (COMPUTE,), name, sized.choice.technology, compute))
-    front = front_wiring(sized, candidate)
+    front = wire_front(sized.front, candidate)
     if front is not None:
         found.append(Network(FRONT_END, ("storage", "in-band"), f"{sized.front.speed_gbps:g} GbE", "ethernet", front))
     if sized.front.management is not None:
@@ -74,10 +81,9 @@ def networks_of(candidate: Candidate, context: Context, sized: SizedFabric | Non
     return (replace(found[0], nodes=placed), *found[1:]) if found else ()
 
 
-def wired_nodes(candidate: Candidate, sized: SizedFabric) -> int:
+def wired_nodes(candidate: Candidate, front: FrontEnd) -> int:
     """Return the scale-out nodes with their spares; a spare tray of a pre-integrated rack takes the place of a failed one."""
-    spares = sized.front.storage.spares if sized.front.storage and not candidate.node.is_rack else 0
-    return candidate.nodes + spares
+    return candidate.nodes + (front.storage.spares if front.storage and not candidate.node.is_rack else 0)
 
 
 def _units(sized: SizedFabric, nodes: int) -> Iterator[tuple[int, int]]:
@@ -94,9 +100,9 @@ def _units(sized: SizedFabric, nodes: int) -> Iterator[tuple[int, int]]:
         yield 0, 0
 
 
-def compute_wiring(sized: SizedFabric, candidate: Candidate) -> Wiring | None:
+def wire_compute(choice: ComputeChoice, adapters: Adapters, candidate: Candidate) -> Wiring | None:
     """Return the wiring among GPUs, None where there is no such network."""
-    chosen, adapters = sized.choice.chosen, sized.adapters
+    chosen = choice.chosen
     if chosen is None:
         return None
     managers = tuple(names("compute-manager", MANAGERS_PER_FABRIC)) if chosen.counts.manager_links else ()
@@ -107,16 +113,16 @@ def compute_wiring(sized: SizedFabric, candidate: Candidate) -> Wiring | None:
     )  # fmt: skip
 
 
-def front_wiring(sized: SizedFabric, candidate: Candidate) -> FrontWiring | None:
+def wire_front(front: FrontEnd, candidate: Candidate) -> FrontWiring | None:
     """Return the wiring for storage and in-band traffic, None for a single node."""
-    network = sized.front.network
+    network = front.network
     if network is None:
         return None
     wiring = Wiring.of(
         FRONT_END, network.spec, network.counts.plane, network.option.cages(network.spec), end_of=_no_end,
         model=network.option.switch.id, managers=(), prefix="front-",
     )  # fmt: skip
-    return FrontWiring(sized.front, wiring, wired_nodes(candidate, sized), LINKS_PER_NODE, SITE_UPLINKS)
+    return FrontWiring(front, wiring, wired_nodes(candidate, front), LINKS_PER_NODE, SITE_UPLINKS)
 
 
 def _no_end(index: int, plane: int) -> End:

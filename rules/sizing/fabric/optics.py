@@ -94,6 +94,7 @@ def node_ends(
     """
     cage = link_gbps * upper_per_cage
     uppers = [each for each in modules_of(cables, cage, upper_family, length_m) if _splits(each, upper_per_cage)]
+    uppers.sort(key=lambda each: (each.reach.to("m") if each.reach else 0.0, each.links != upper_per_cage))  # of equal reach, no splitters
     for upper in uppers:
         lower = _partner(cables, upper, link_gbps, lower_per_cage, lower_family, length_m)
         if lower is not None:

@@ -1,0 +1,151 @@
+"""Where nodes and switches stand in the hall, and how long the cable between two racks is.
+
+Racks stand in rows; those of the network are in the middle, each kind of switch spread evenly over them (`rules.sizing.placed`). A cable
+goes up to the tray over its row, along it, over a cross tray to another row, and down again.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from dataclasses import dataclass, field
+from functools import lru_cache
+from math import ceil
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from rules.sizing.equipment import Load
+    from rules.sizing.facility import Placement
+
+SAME_RACK_M = 2.0
+"""Run inside one rack; also the longest straight passive cable at 100 Gb/s lanes [NVIDIA LinkX copper overview]."""
+NEIGHBOUR_RACKS_M = 5.0
+"""Run between two neighbouring racks; the longest active copper cable at 100 Gb/s lanes [NVIDIA LinkX product overview]."""
+RACK_WIDTH_M, ROW_RACKS, ROW_PITCH_M = 0.6, 20, 3.6
+"""A usual row: racks 600 mm wide, twenty in a row, rows 3.6 m apart with their aisles. Assumed until the hall is described."""
+UP_AND_DOWN_M = 7.0
+"""Both ends up to the tray and down again (2 × 2 m) and slack (3 m). Assumed until the hall is described."""
+CROSS_TRAYS = (0, ROW_RACKS // 2, ROW_RACKS)
+"""Positions of the trays that cross the rows, in racks from the start of a row: both ends and the middle. Assumed like the rows."""
+SOLD_LENGTHS_M = (1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0)
+"""Lengths that are kept in stock: those of NVIDIA's active optical cables [MFS1S50 ordering information], copper from 1 m on."""
+CUT_M = 10.0
+"""Longer fibres are taken in steps of ten metres; assumed, vendors make them to order."""
+
+
+@lru_cache(maxsize=65536)
+def run_m(first: int, second: int) -> float:
+    """Return the length in m of a cable between racks at two places of the hall, counted from 1 along the rows.
+
+    Inside a rack and between neighbours in a row cables need no tray. Rows are joined by the nearest cross tray.
+    """
+    if first == second:
+        return SAME_RACK_M
+    (row, column), (other_row, other) = divmod(first - 1, ROW_RACKS), divmod(second - 1, ROW_RACKS)
+    if row == other_row:
+        along = abs(column - other)
+        return NEIGHBOUR_RACKS_M if along == 1 else UP_AND_DOWN_M + along * RACK_WIDTH_M
+    along = min(abs(column - cross) + abs(other - cross) for cross in CROSS_TRAYS)
+    return UP_AND_DOWN_M + along * RACK_WIDTH_M + abs(row - other_row) * ROW_PITCH_M
+
+
+def tray_path(first: int, second: int) -> str:
+    """Return the way of a cable between two places as a technician reads it."""
+    if first == second:
+        return "inside the rack"
+    (row, column), (other_row, other) = divmod(first - 1, ROW_RACKS), divmod(second - 1, ROW_RACKS)
+    if row == other_row:
+        return "to the next rack" if abs(column - other) == 1 else f"row {row + 1}"
+    cross = min(CROSS_TRAYS, key=lambda each: abs(column - each) + abs(other - each))
+    return f"row {row + 1}, cross tray {CROSS_TRAYS.index(cross) + 1}, row {other_row + 1}"
+
+
+@lru_cache(maxsize=4096)
+def sold_m(length_m: float) -> float:
+    """Return the length in m to buy for a run of `length_m`: the next one in stock, or the next step of ten metres."""
+    if length_m <= SOLD_LENGTHS_M[-1]:
+        return SOLD_LENGTHS_M[bisect_left(SOLD_LENGTHS_M, length_m - 1e-9)]
+    return CUT_M * ceil(length_m / CUT_M - 1e-9)
+
+
+@dataclass(frozen=True)
+class Span:
+    """Switches `first` to `last` of one role, counted from 1, that stand at one place of the hall."""
+
+    first: int
+    last: int
+    place: int
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Where things stand: `racks` racks of `per_rack` nodes each, in two halves, with those of network and storage (`others`) between.
+
+    `spans` say by role ("compute leaf") which switches stand where, in rising order. `estimated` until racks are planned.
+    """
+
+    racks: int
+    per_rack: int
+    others: int
+    spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
+    estimated: bool = True
+
+    def node_place(self, node: int) -> int:
+        """Return the place of the rack of a node by its index from 0."""
+        rack = min(node // self.per_rack, self.racks - 1)
+        return rack + 1 if rack < ceil(self.racks / 2) else rack + 1 + self.others
+
+    def place(self, role: str, number: int) -> int:
+        """Return the place of device `number` of a role, counted from 1; what was not placed stands in the middle of the hall."""
+        for span in self.spans.get(role, ()):
+            if number <= span.last:
+                return span.place
+        return self.middle
+
+    @property
+    def middle(self) -> int:
+        """Return the place of the first rack of the network, or of the rack in the middle where it has none."""
+        return ceil(self.racks / 2) + (1 if self.others else 0) if self.racks else 1
+
+    @property
+    def places(self) -> int:
+        """Return the number of all racks."""
+        return self.racks + self.others
+
+
+def estimated_floor(racks: int, per_rack: int, others: int, roles: Mapping[str, int]) -> Floor:
+    """Return the floor before racks are planned: every role's devices spread evenly over `others` racks, or beside the nodes without."""
+    middle = ceil(racks / 2)
+    spans: dict[str, tuple[Span, ...]] = {}
+    for role, count in roles.items():
+        if not others:
+            spans[role] = (Span(1, count, max(1, racks)),)
+            continue
+        ends = [count * (rack + 1) // others for rack in range(others)]
+        firsts = [1, *(end + 1 for end in ends[:-1])]
+        dealt = enumerate(zip(firsts, ends, strict=True), start=middle + 1)
+        spans[role] = tuple(Span(first, last, place) for place, (first, last) in dealt if last >= first)
+    return Floor(max(1, racks), max(1, per_rack), others, spans)
+
+
+def placed_floor(placement: Placement, nodes_per_unit: int) -> Floor:
+    """Return the floor of planned racks; `nodes_per_unit` scale-out nodes make one unit of the racks' plan (the trays of a rack)."""
+    plan = placement.plans[0]
+    others = sum(each.racks for each in placement.plans[1:])
+    middle = ceil(plan.racks / 2)
+    found: dict[str, list[Span]] = {}
+    _collect(found, placement.beside, plan.racks + others)
+    place = middle
+    for loads in placement.loads:
+        for load in loads:
+            place += 1
+            _collect(found, (load,), place)
+    spans = {role: tuple(sorted(each, key=lambda span: span.first)) for role, each in found.items()}
+    return Floor(max(1, plan.racks), max(1, plan.nodes_per_rack * nodes_per_unit), others, spans, estimated=False)
+
+
+def _collect(found: dict[str, list[Span]], loads: Iterable[Load], place: int) -> None:
+    for load in loads:
+        for boxes in load.boxes:
+            found.setdefault(boxes.role, []).append(Span(boxes.first, boxes.first + boxes.count * boxes.holds - 1, place))
