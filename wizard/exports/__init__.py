@@ -40,8 +40,17 @@ class FormatModule(Protocol):
 
 FORMATS: tuple[Format, ...] = (
     Format("bom-csv", "bom_csv", "bom.csv", "bill of materials, with what is known of each price"),
+    Format("containerlab", "containerlab", "cluster.clab.yml", "Ethernet networks as a lab of containers"),
+    Format("dot", "dot", "networks.dot", "all networks as a graph, for Graphviz"),
+    Format("infiniband", "infiniband", "fabric.net", "InfiniBand network as ibnetdiscover lists it, for ibsim and opensm"),
+    Format("netbox-cables", "netbox_cables", "cables.csv", "NetBox: every link, to import after the devices"),
+    Format("netbox-devices", "netbox_devices", "devices.csv", "NetBox: every device, to import after the types"),
+    Format("netbox-types", "netbox_types", "device-types.yaml", "NetBox: device types with their interfaces"),
     Format("questions-csv", "questions_csv", "questions.csv", "questions for vendors, one per row"),
     Format("questions-markdown", "questions_markdown", "questions.md", "questions for vendors, as a page to send"),
+    Format("slurm-block", "slurm_block", "topology.conf", "Slurm topology of blocks: racks of one scale-up domain, else units"),
+    Format("slurm-tree", "slurm_tree", "topology.conf", "Slurm topology as a tree: units, pods, the whole network"),
+    Format("slurm-yaml", "slurm_yaml", "topology.yaml", "Slurm topologies of tree and blocks, for Slurm 25.05 and later"),
 )
 
 
