@@ -76,7 +76,11 @@ def _check_part(key: str, value: object) -> None:
 
 
 class Price(Record):
-    """A dated price range of an item (a product id, or a service such as a cloud GPU-hour). Unknown prices are absent."""
+    """A dated price range of an item (a product id, or a service such as a cloud GPU-hour). Unknown prices are absent.
+
+    `usd_rate` is what one unit of the row's currency is worth in USD, for prices that are not in USD; where it is absent, the answer
+    `budget.exchange_rates` says it, or the row is not used.
+    """
 
     id: Name
     item: Name
@@ -84,6 +88,7 @@ class Price(Record):
     unit: str
     low: Amount | None = None
     high: Amount | None = None
+    usd_rate: Amount | None = None
     date: str
     source: str | tuple[str, ...]
     confidence: str = Field(pattern=r"^(high|medium|low|none)$")

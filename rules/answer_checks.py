@@ -44,6 +44,10 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
                 raise AnswerError(key, _no_such(name, shelf, "GPU" if key == "preferences.gpus" else "server"))
     if answers.given("preferences.vendors"):
         _check_vendors(answers, catalog)
+    if answers.given("budget.own_prices") or answers.given("budget.exchange_rates"):
+        from rules.sizing.own_prices import check_own_prices  # reads answers itself
+
+        check_own_prices(answers, catalog)
 
 
 def _check_vendors(answers: Answers, catalog: Catalog) -> None:

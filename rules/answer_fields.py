@@ -60,6 +60,10 @@ def _choice(key: str, choices: tuple[str, ...], assumed: str | None = None, reas
     return AnswerField(key, "choice", choices[0], choices=choices, assumed=assumed, reason=reason)
 
 
+def _percent(key: str, example: str, most: float) -> AnswerField:
+    return AnswerField(key, "number", example, minimum=0, maximum=most, units_ignored=("%", "percent"))
+
+
 _PARAMETERS = ("parameters", "parameter", "params")
 _TOKENS = ("tokens", "token", "samples", "images", "sequences")
 
@@ -110,6 +114,18 @@ FIELDS: tuple[AnswerField, ...] = (
     _choice("budget.objective", ("cheapest", "fastest", "best_per_kw"), "cheapest", "the cheapest design that meets the other answers"),
     _quantity("budget.years", "4 years", "year", 0.1, 20, "3 years", "three years are the shortest usual depreciation of GPU servers"),
     _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10),
+    AnswerField("budget.own_prices", "names", "nvidia-dgx-h200 = 380k EUR"),
+    AnswerField("budget.exchange_rates", "names", "EUR = 1.08"),
+    _percent("budget.tax", "19 %", 100),
+    _percent("budget.installation", "3 %", 100),
+    _percent("budget.support", "4 %", 100),
+    _quantity("budget.staff", "400000 USD/year", "USD/year", 0, 1e12),
+    _choice("facility.hosting", ("own_hall", "colocation")),
+    _quantity("budget.colocation", "180 USD/kW/month", "USD/kW/month", 0, 1e5),
+    _percent("budget.residual", "20 %", 100),
+    _percent("budget.utilisation", "70 %", 100),
+    _count("budget.phases", "2", 1, 12),
+    _quantity("budget.phase_interval", "6 month", "month", 0.1, 120, "6 month", "half a year between two purchases"),
     # data
     _choice("data.kind", ("text", "image", "video", "tabular")),
     # the largest published file system, Orion at Oak Ridge, holds 0.7 EB

@@ -10,6 +10,7 @@ from rules.choice import size_follows_limits
 from rules.design import Alternative, Assumption, Design, Rejected
 from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
+from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
 from rules.stages import all_stages
 from rules.stages.vram_sections import with_computed_remedies
@@ -51,7 +52,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         bom=tuple(candidate.cost.bom if candidate.cost else candidate.bom),
         findings=(_chosen_because(ranking), *_open_budget(ranking, context), *with_computed_remedies(candidate, context)),
         assumptions=assumptions(context, candidate),
-        alternatives=tuple(_alternatives(ranking)),
+        alternatives=tuple(_alternatives(ranking, context)),
         rejected=tuple(_ordered([*_rejections(ranking), *rejected])),
         reentries=tuple(source.reentries),
         dissents=dissents_of(candidate.findings, context.catalog),
@@ -151,7 +152,8 @@ def _against(best: Ranked, other: Ranked) -> str:
     return unknown + (", ".join(parts) or "cannot be compared")
 
 
-def _alternatives(ranking: Ranking) -> list[Alternative]:
+def _alternatives(ranking: Ranking, context: Context) -> list[Alternative]:
+    """Return the next candidates in rank order, and renting the same GPUs."""
     best = ranking.chosen
     rows = []
     others = [*ranking.good, *ranking.unproven]
@@ -169,6 +171,9 @@ def _alternatives(ranking: Ranking) -> list[Alternative]:
                 each.apart,
             )
         )
+    rented = rented_alternative(best, context, len(rows) + 2) if best is not None else None
+    if rented is not None:
+        rows.append(rented)
     return rows
 
 

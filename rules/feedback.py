@@ -89,7 +89,7 @@ def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, s
 def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
     """The whole bill exceeds the budget that the size was taken from: buy fewer."""
     budget = context.answers.number("budget.purchase")
-    cost = candidate.cost.purchase if candidate.cost else None
+    cost = candidate.cost.outlay if candidate.cost else None
     if not _size_is_what_limits_allow(context) or budget is None or cost is None:
         return None
     needed = magnitude(cost.expected, "USD")

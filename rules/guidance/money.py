@@ -8,6 +8,7 @@ from rules.findings import Kind, Stage, Strength
 from rules.guidance.budget import BUDGET_RULES
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 from rules.guidance.delivery import DELIVERY_RULES
+from rules.guidance.ownership import OWNERSHIP_RULES
 
 STALE_MONTHS = 3
 """A quarter: since the memory shortage that began late in 2025, older hardware prices do not hold (notes of the price catalog)."""
@@ -139,7 +140,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         thresholds=("cost-tco-cover",),
         because=(
-            "Purchase and energy over {ownership_years} are {ownership_usd}; left out are {left_out}. In one report GPU hardware was "
+            "Over {ownership_years} {included} are {ownership_usd}; left out are {left_out}. In one report GPU hardware was "
             "{limit_cost_tco_cover} % of five years' cost."
         ),
     ),
@@ -289,5 +290,5 @@ _PRICE_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*BUDGET_RULES, *DELIVERY_RULES, *_PRICE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*BUDGET_RULES, *DELIVERY_RULES, *OWNERSHIP_RULES, *_PRICE_RULES), key=lambda rule: rule.id))
 """All rules of the stage, by id."""

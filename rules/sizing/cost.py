@@ -13,6 +13,7 @@ from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
+from rules.sizing.ownership import added, charges, once_factor, residual_value, scaled, sum_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
 from rules.sizing.results import BomLine, CostEstimate, Range
@@ -24,12 +25,11 @@ if TYPE_CHECKING:
     from catalogs.schema import Node
     from rules.answers import Answers
     from rules.candidate import Candidate, Context
+    from rules.sizing.ownership import Charges
     from rules.sizing.results import FacilityDesign
 
 COST_SHARES = "capital-gb200-rack"
 """The fact that splits the cost of a rack with its facility into GPUs, network, storage, building and so on."""
-LEFT_OUT = ("support", "installation", "spare parts", "staff", "colocation or building", "taxes and duties", "financing")
-"""What no total includes, since no sourced figure is in the catalog or it depends on the person's contracts."""
 SECONDS_PER_HOUR = 3600.0
 COVERED = "included in the servers' price"
 
@@ -38,6 +38,8 @@ THRESHOLDS_IN_FORMULAS = {
 }
 """Thresholds of stage money that formulas apply instead of rules: sums are always added up again, never copied."""
 MILLION = 1e6
+ENERGY = "energy"
+"""Name of the energy among the yearly costs."""
 
 
 def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
@@ -47,11 +49,15 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
     """
     answers, catalog = context.answers, context.catalog
     server = server_quote(candidate.node, catalog, answers)
-    lines = tuple(_priced(line, candidate, server, catalog) for line in bill_with_servers(candidate))
+    lines = tuple(_priced(line, candidate, server, context) for line in bill_with_servers(candidate))
     purchase = purchase_of(lines) if server is not None else None
     energy = _energy(candidate.facility, answers, catalog)
     years = answers.number("budget.years") or 0.0
-    ownership = _ownership(purchase, energy, years)
+    extra = charges(answers, catalog, purchase, candidate.facility)
+    outlay = None if purchase is None else scaled(purchase, extra.factor)
+    yearly = {**({} if energy is None else {ENERGY: energy}), **extra.yearly}
+    ownership = None if outlay is None else added([outlay, *(scaled(each, years) for each in yearly.values())])
+    residual = residual_value(answers, catalog, sum_of(lines, candidate.node.id), years)
     hours = years * HOURS_PER_YEAR * candidate.gpus
     per_gpu_hour = _divided(ownership, hours, "USD/hour") if hours > 0 else None
     return CostEstimate(
@@ -63,7 +69,11 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
         missing=_missing(lines, server),
-        notes=_notes(candidate, server, energy),
+        notes=_notes(candidate, server, energy, extra),
+        outlay=outlay,
+        yearly=yearly,
+        charges=extra,
+        residual=residual,
     )
 
 
@@ -77,10 +87,11 @@ def unit_price(node: Node, catalog: Catalog, answers: Answers, *, network: bool 
     if server is None:
         return None
     low, expected, high = overhead_shares(catalog, with_network=not server.covers_network) if network else (0.0, 0.0, 0.0)
+    once = once_factor(answers)
     return Range(
-        quantity(server.low * (1 + low), "USD"),
-        quantity(server.expected * (1 + expected), "USD"),
-        quantity(server.high * (1 + high), "USD"),
+        quantity(server.low * (1 + low) * once, "USD"),
+        quantity(server.expected * (1 + expected) * once, "USD"),
+        quantity(server.high * (1 + high) * once, "USD"),
         server.kind,
     )
 
@@ -105,15 +116,15 @@ def bill_with_servers(candidate: Candidate) -> list[BomLine]:
     return [BomLine(candidate.node.id, candidate.node.name, "server", candidate.units), *candidate.bom]
 
 
-def _priced(line: BomLine, candidate: Candidate, server: Quote | None, catalog: Catalog) -> BomLine:
+def _priced(line: BomLine, candidate: Candidate, server: Quote | None, context: Context) -> BomLine:
     """Return the line with its price; parts of a network that the servers' price covers cost nothing more and say so."""
     if line.unit_low is not None:
         return line
     if line.item == candidate.node.id:
         return _with(line, server)
-    if server is not None and server.covers_network and _is_network(line, catalog):
+    if server is not None and server.covers_network and _is_network(line, context.catalog):
         return replace(line, note=COVERED)
-    return _with(line, quote_of(line.item, catalog))
+    return _with(line, quote_of(line.item, context.catalog, context.answers))
 
 
 def _with(line: BomLine, quote: Quote | None) -> BomLine:
@@ -142,15 +153,18 @@ def purchase_of(lines: Iterable[BomLine]) -> Range:
 def purchase_floor_usd(cost: CostEstimate, candidate: Candidate, catalog: Catalog) -> float:
     """Return what the purchase costs at least, in USD: the low prices of what is priced, and of unpriced servers their GPUs alone.
 
+    Taxes and installation are on top, as far as they were said.
+
     GPUs are counted at the lowest purchase price of the catalog, those of spare servers too. A server of one's own without a price
     may be there already and counts nothing.
     """
-    priced = sum(line.quantity * line.unit_low for line in cost.bom if line.unit_low is not None)
+    once = cost.charges.factor if cost.charges is not None else 1.0
+    priced = once * sum(line.quantity * line.unit_low for line in cost.bom if line.unit_low is not None)
     each = lowest_price(candidate.gpu.id, catalog)
     if cost.purchase is not None or each is None or candidate.node.id == OWN_SERVER_ID:
         return priced
     servers = sum(line.quantity for line in cost.bom if line.item == candidate.node.id and line.unit_low is None)
-    return priced + servers * candidate.node.gpu_count * each
+    return priced + once * servers * candidate.node.gpu_count * each
 
 
 def _missing(lines: Iterable[BomLine], server: Quote | None) -> tuple[str, ...]:
@@ -195,18 +209,6 @@ def _energy(facility: FacilityDesign | None, answers: Answers, catalog: Catalog)
     return Range(quantity(kwh * low, "USD"), quantity(kwh * expected, "USD"), quantity(kwh * most * high, "USD"), price.kind)
 
 
-def _ownership(purchase: Range | None, energy: Range | None, years: float) -> Range | None:
-    if purchase is None:
-        return None
-    if energy is None:
-        return purchase
-    low, expected, high = (
-        bought + used * years
-        for bought, used in ((purchase.low, energy.low), (purchase.expected, energy.expected), (purchase.high, energy.high))
-    )
-    return Range(low, expected, high, Kind.ESTIMATED)
-
-
 def _divided(total: Range | None, by: float, unit: str) -> Range | None:
     if total is None:
         return None
@@ -229,8 +231,8 @@ def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | No
     return Range(low, expected, high, Kind.ESTIMATED)
 
 
-def _notes(candidate: Candidate, server: Quote | None, energy: Range | None) -> tuple[str, ...]:
-    notes = [f"left out of every total: {', '.join(LEFT_OUT)}"]
+def _notes(candidate: Candidate, server: Quote | None, energy: Range | None, extra: Charges) -> tuple[str, ...]:
+    notes = [f"left out of every total: {', '.join(extra.left_out)}"]
     if server is None:
         notes.append(f"no price of one {candidate.node.name} is known, so there is no total")
     elif server.covers_network:

@@ -30,6 +30,11 @@ def lead_time(node: Node, gpu: Gpu, catalog: Catalog) -> LeadTime | None:
     return next((found for id_ in (node.id, gpu.id) if (found := by_product.get(id_)) is not None), None)
 
 
+def lead_of(applies_to: str, catalog: Catalog) -> LeadTime | None:
+    """Return the published lead time of a kind of part ("switch", "nic", "cooling unit"), None where no number is known."""
+    return _by_product(catalog).get(applies_to)
+
+
 def allocation(gpu: Gpu, catalog: Catalog) -> str:
     """Return what is published about who gets the GPU first, "" where nothing is."""
     return _allocations(catalog).get(gpu.id, "")

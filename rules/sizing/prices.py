@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.lookup import fact_value
+from rules.sizing.own_prices import RENT, exchange_rates, own_prices
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,6 +29,7 @@ CONFIDENCE = ("none", "low", "medium", "high")
 ALL_IN_FACTS: Mapping[str, tuple[str, str]] = {"nvidia-h100-sxm-80gb": ("capital-per-h100", "all_in")}
 """Published cost per GPU of a whole cluster, by GPU: the fact and its value. It includes the network."""
 YOURS = "you"
+_CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 @dataclass(frozen=True)
@@ -61,19 +63,36 @@ def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
     return found
 
 
-def quote_of(item: str, catalog: Catalog) -> Quote | None:
-    """Return the purchase price of a product id, from the row of highest confidence and then newest date; None where unknown.
+def quote_of(item: str, catalog: Catalog, answers: Answers | None = None) -> Quote | None:
+    """Return the purchase price of a product id: the person's own, else the row of highest confidence and then newest date.
 
-    Prices in other currencies are not converted: an exchange rate is a price too, and none is in the catalog.
+    None where it is unknown. Prices in another currency count where its rate is known, by the row or by the person: an exchange rate is a
+    price too, and none is in the catalog.
     """
-    rows = _by_item(catalog.prices, PURCHASE_UNIT).get(item)
-    if not rows:
-        return None
-    best = rows[0]
-    assert best.low is not None
-    assert best.high is not None
-    source = best.source if isinstance(best.source, str) else ", ".join(best.source)
-    return Quote(best.low, best.high, best.date, source, best.confidence, note=best.what)
+    if answers is not None and (own := own_prices(answers).get(item)) is not None:
+        return Quote(own.usd, own.usd, "", YOURS, "high", Kind.YOU, f"your own price, {own.words}")
+    rates = tuple(exchange_rates(answers).items()) if answers is not None else ()
+    rows = _purchase_rows(catalog.prices, rates).get(item)
+    return rows[0] if rows else None
+
+
+@lru_cache(maxsize=16)
+def _purchase_rows(prices: Shelf[Price], rates: tuple[tuple[str, float], ...]) -> dict[str, list[Quote]]:
+    """Return every purchase price by item in USD, best first; those that had to be converted after their like in USD."""
+    worth, found = dict(rates), {}  # type: tuple[dict[str, float], dict[str, list[tuple[int, int, bool, Quote]]]]
+    for row in prices:
+        currency = row.unit.partition(",")[0].strip()
+        if row.low is None or row.high is None or row.confidence == CONFIDENCE[0] or not _CURRENCY.fullmatch(currency):
+            continue
+        rate = 1.0 if currency == PURCHASE_UNIT else row.usd_rate or worth.get(currency)
+        if rate is None:
+            continue
+        source = row.source if isinstance(row.source, str) else ", ".join(row.source)
+        note = row.what if currency == PURCHASE_UNIT else f"{row.what}; {row.low:,.0f} {row.unit}, at {rate:g} USD"
+        quote = Quote(row.low * rate, row.high * rate, row.date, source, row.confidence, note=note)
+        key = (CONFIDENCE.index(row.confidence), months(row.date), currency == PURCHASE_UNIT)
+        found.setdefault(row.item, []).append((*key, quote))
+    return {item: [row[3] for row in sorted(rows, key=lambda row: row[:3], reverse=True)] for item, rows in found.items()}
 
 
 def lowest_price(item: str, catalog: Catalog) -> float | None:
@@ -91,12 +110,12 @@ def server_quote(node: Node, catalog: Catalog, answers: Answers) -> Quote | None
     if node.id == OWN_SERVER_ID:
         price = answers.number("own_server.price") if answers.given("own_server.price") else None
         return None if price is None else Quote(price, price, "", YOURS, "high", Kind.YOU, "your own figure")
-    exact = quote_of(node.id, catalog)
+    exact = quote_of(node.id, catalog, answers)
     if exact is not None:
         return exact
     if node.is_rack or node.desktop:
         return None
-    alike = quote_of(f"server-{node.gpu_count}x-{node.gpu}", catalog)
+    alike = quote_of(f"server-{node.gpu_count}x-{node.gpu}", catalog, answers)
     return alike if alike is not None else _all_in_quote(node, catalog)
 
 
@@ -111,8 +130,16 @@ def _all_in_quote(node: Node, catalog: Catalog) -> Quote | None:
     )
 
 
-def rental_range(gpu: str, catalog: Catalog) -> tuple[float, float] | None:
-    """Return the lowest and highest cloud price of a GPU-hour in USD, on demand; None where none is known."""
+def rental_rows(gpu: str, catalog: Catalog) -> tuple[Price, ...]:
+    """Return every cloud price of a GPU-hour with a number, spot capacity too, the cheapest first."""
+    rows = _by_item(catalog.prices, RENTAL_UNIT).get(gpu, [])
+    return tuple(sorted(rows, key=lambda row: (SPOT in row.what, row.low or 0.0, row.id)))
+
+
+def rental_range(gpu: str, catalog: Catalog, answers: Answers | None = None) -> tuple[float, float] | None:
+    """Return the lowest and highest cloud price of a GPU-hour in USD, on demand: the person's own alone where given; None if unknown."""
+    if answers is not None and (own := own_prices(answers).get(f"{RENT}{gpu}")) is not None:
+        return own.usd, own.usd
     rows = [row for row in _by_item(catalog.prices, RENTAL_UNIT).get(gpu, ()) if SPOT not in row.what]
     if not rows:
         return None

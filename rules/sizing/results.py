@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
     from rules.sizing.completion import Interrupted
+    from rules.sizing.ownership import Charges
     from rules.sizing.reliability import Goodput
 
 
@@ -352,7 +353,11 @@ class BomLine:
 
 @dataclass(frozen=True)
 class CostEstimate:
-    """Purchase and ownership. `missing` names what has no known price; totals leave it out and say so."""
+    """Purchase and ownership. `missing` names what has no known price; totals leave it out and say so.
+
+    `outlay` is the purchase with taxes and installation, `yearly` what each year costs by name, `residual` what the servers are worth at
+    the end, which no total takes off.
+    """
 
     purchase: Range | None
     energy_per_year: Range | None
@@ -363,6 +368,10 @@ class CostEstimate:
     bom: tuple[BomLine, ...]
     missing: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    outlay: Range | None = None
+    yearly: Mapping[str, Range] = field(default_factory=dict)
+    charges: Charges | None = None
+    residual: Range | None = None
 
 
 @dataclass(frozen=True)

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_quantity, grouped, magnitude
+from catalogs.quantities import grouped, magnitude
 from catalogs.schema import Status
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.proposals import ladder
 from rules.scale import size_given, sized_by_deadline
-from rules.sizing.cost import LEFT_OUT, cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
-from rules.sizing.delivery import allocation, lead_time, network_lead_weeks
+from rules.sizing.cost import cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
 from rules.sizing.electricity import electricity_price, text_of
-from rules.sizing.lookup import threshold_number
 from rules.sizing.power import HOURS_PER_YEAR
-from rules.sizing.prices import lowest_price, months, newest_month, quote_of, rental_range, server_quote
+from rules.sizing.prices import lowest_price, months, newest_month, quote_of, server_quote
 from rules.sizing.regions import is_known
 from rules.stages.money_fields import FACTS
+from rules.stages.money_sections import describe
+from rules.stages.money_terms import delivery_facts, rental_facts, term_facts
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,8 +35,6 @@ H200_SERVER, H200_SERVER_GPUS = "server-8x-nvidia-h200-sxm-141gb", 8
 GIGA, MILLION = 1e9, 1e6
 FULL_TRAINING = ("pretraining", "fine_tuning_full")
 """Kinds of work in which every weight of a language model is trained, so that the rule of 6 FLOP per parameter and token holds."""
-RENTAL_BAND, RENTAL_BAND_GPU, RENTAL_BAND_GPUS_PER_NODE = "cost-cluster-3y", "nvidia-h100-sxm-80gb", 8
-"""The threshold with the cost of a rented cluster, and the GPUs that its source means: nodes of eight H100, 1.5 to 3.7 USD per GPU-hour."""
 SELLERS = {
     "network": ("switch", "cable", "transceiver", "optic", "fibre", "network", "nic", "spares_network"),
     "storage": ("storage",),
@@ -58,7 +56,8 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **_age_facts(cost, context),
         **_ownership_facts(cost, candidate, context),
         **_run_facts(cost, candidate, context),
-        **_rental_facts(cost, candidate, context),
+        **rental_facts(cost, candidate, context),
+        **term_facts(cost, candidate, context),
     }
 
 
@@ -78,7 +77,7 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "objective": answers.text("budget.objective"),
         "scale_mode": answers.text("scale.mode"),
         "product_status": status.value,
-        **_delivery_facts(candidate, context),
+        **delivery_facts(candidate, context),
         "verified": node.verified and gpu.verified,
         "has_product_notes": bool(node.notes) and not own and not node.desktop,
         "product_notes": node.notes.rstrip("."),
@@ -88,22 +87,6 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "gigaflop_per_unit": f"{context.workload.flops_per_unit / GIGA:.3g} GFLOP per {context.workload.unit}",
         "size_given": size_given(answers),
         "time_binds": _time_binds(candidate, context),
-    }
-
-
-def _delivery_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
-    known = lead_time(candidate.node, candidate.gpu, context.catalog)
-    allocated = allocation(candidate.gpu, context.catalog)
-    network_low, network_high = network_lead_weeks(context.catalog)
-    return {
-        "lead_known": known is not None,
-        "lead_high_weeks": known.high_weeks if known else 0.0,
-        "lead_words": known.words if known else "unknown",
-        "allocation_words": f" Of {candidate.gpu.name} is said: {allocated}." if allocated else "",
-        "network_lead_low_weeks": network_low,
-        "network_lead_high_weeks": network_high,
-        "has_export_note": bool(candidate.gpu.export_note),
-        "export_note": candidate.gpu.export_note or "nothing",
     }
 
 
@@ -127,9 +110,9 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "has_budget": budget is not None,
         "budget_usd": budget or 0.0,
         "price_known": cost.purchase is not None,
-        "purchase_low_usd": _usd(cost.purchase.low if cost.purchase else None),
-        "purchase_usd": _usd(cost.purchase.expected if cost.purchase else None),
-        "purchase_high_usd": _usd(cost.purchase.high if cost.purchase else None),
+        "purchase_low_usd": _usd(cost.outlay.low if cost.outlay else None),
+        "purchase_usd": _usd(cost.outlay.expected if cost.outlay else None),
+        "purchase_high_usd": _usd(cost.outlay.high if cost.outlay else None),
         "server_confidence": server.confidence,
         "server_price_note": server.note or "no note",
         "server_price_usd": ((server.unit_low or 0.0) + (server.unit_high or 0.0)) / 2,
@@ -139,7 +122,7 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "has_missing": bool(others),
         "missing_count": len(others),
         "missing": _listed(others),
-        "left_out": ", ".join(LEFT_OUT),
+        "left_out": ", ".join(cost.charges.left_out if cost.charges else ()),
         **_missing_facts(others),
     }
 
@@ -240,31 +223,6 @@ def _run_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> di
     }
 
 
-def _rental_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
-    gpu_hours, thresholds = run_gpu_hours(candidate, context), context.catalog.thresholds
-    rent = rental_range(candidate.gpu.id, context.catalog)
-    per_hour = magnitude(cost.per_gpu_hour.expected, "USD/hour") if cost.per_gpu_hour else 0.0
-    nodes, years = (threshold_number(thresholds, RENTAL_BAND, name) for name in ("nodes", "years"))
-    scale = candidate.gpus / (nodes * RENTAL_BAND_GPUS_PER_NODE) * cost.years / years * MILLION
-    low, high = (threshold_number(thresholds, RENTAL_BAND, name) * scale for name in ("low", "high"))
-    good = "a firm price per GPU-hour; owning cannot be compared until the servers have a price"
-    if per_hour > 0:
-        good = (
-            f"at most {gpu_hours * per_hour:,.0f} USD for the run, {per_hour:.3g} USD per GPU-hour: what it costs on a cluster of one's "
-            "own that other work fills the rest of its years; what would that work be?"
-        )
-    return {
-        "rent_good_answer": good,
-        "rental_band_applies": candidate.gpu.id == RENTAL_BAND_GPU,
-        "rental_band_low_usd": low,
-        "rental_band_high_usd": high,
-        "rent_known": rent is not None,
-        "rent_low_usd": rent[0] if rent else 0.0,
-        "rent_high_usd": rent[1] if rent else 0.0,
-        "rent_run_low_usd": gpu_hours * rent[0] if rent else 0.0,
-    }
-
-
 def _usd(value: Quantity | None) -> float:
     return 0.0 if value is None else magnitude(value, "USD")
 
@@ -272,35 +230,6 @@ def _usd(value: Quantity | None) -> float:
 def _spread(found: Range, unit: str, label: str) -> str:
     low, expected, high = (grouped(magnitude(end, unit), 3) for end in (found.low, found.expected, found.high))
     return f"{expected} {label} ({low} to {high})"
-
-
-def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
-    """Return the section `cost` of the design; what has no price is named, never zero."""
-    del context
-    cost = candidate.cost
-    if cost is None:
-        return {}
-    section: dict[str, object] = {"years": cost.years}
-    for name, found, unit in (
-        ("purchase", cost.purchase, "USD"),
-        ("energy_per_year", cost.energy_per_year, "USD"),
-        ("ownership", cost.ownership, "USD"),
-        ("per_gpu_hour", cost.per_gpu_hour, "USD/hour"),
-        ("per_million_units", cost.per_million_units, "USD"),
-    ):
-        section[name] = "unknown" if found is None else _range_row(found, unit)
-    section["missing"] = list(cost.missing)
-    section["notes"] = list(cost.notes)
-    return {"cost": section}
-
-
-def _range_row(found: Range, unit: str) -> dict[str, object]:
-    return {
-        "low": format_quantity(found.low, unit),
-        "expected": format_quantity(found.expected, unit),
-        "high": format_quantity(found.high, unit),
-        "kind": found.kind.value,
-    }
 
 
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:

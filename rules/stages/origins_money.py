@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from rules.origins import Origin, arithmetic, computed, for_each, taken
 
-_QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "server_price.low")
-_PURCHASE = computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price_known")
+_QUOTE = computed("sizing.prices.server_quote", "node", "own_server.price", "budget.own_prices", "server_price.low")
+_PURCHASE = computed(
+    "sizing.cost.purchase_of", "bill.lines", "price.low", "price_known", "budget.tax", "budget.installation",
+    note="the sum of the bill, with taxes and installation as far as they were said",
+)  # fmt: skip
 _ENERGY = computed("sizing.cost.cost_of", "power:node_power_typical_kw", "power:energy_per_year", "electricity_usd_per_kwh")
 _ELECTRICITY = computed(
     "sizing.electricity.electricity_price", "fact.electricity-default", "budget.electricity_price", "facility.region", "electricity.values"
@@ -15,6 +18,19 @@ _OLDEST = computed("sizing.prices.newest_month", "price.date")
 _MISSING = computed("sizing.cost.cost_of", "bill.lines", "price.low")
 _RUN = computed("sizing.cost.run_gpu_hours", "reliability:run_days", "gpu_count")
 _RENT = computed("sizing.prices.rental_range", "gpu_name", "rental.low", "rental.high")
+
+_CHARGES = (
+    "budget.tax", "budget.installation", "budget.support", "budget.staff", "facility.hosting", "budget.colocation",
+)  # fmt: skip
+_CROSSING = computed("sizing.renting.crossing_of", "per_gpu_hour_usd", "rent_low_usd", "rent_high_usd", note="owned hour over rented hour")
+_SCHEDULE = computed(
+    "sizing.schedule.placed", "lead_words", "fact.lead-time-switch", "fact.lead-time-nic", "fact.lead-time-cooling-unit",
+    "threshold.rel-burn-in",
+)  # fmt: skip
+_RESIDUAL = computed(
+    "sizing.ownership.residual_value", "server_price_usd", "ownership_years", "fact.residual-gpu-server", "budget.residual"
+)
+_PHASES = computed("sizing.schedule.phases_of", "unit_count", "purchase_usd", "budget.phases", "budget.phase_interval")
 
 ORIGINS: dict[str, Origin] = {
     "node": taken("node.name"),
@@ -39,7 +55,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_missing_storage missing_storage missing_storage_words", _MISSING),
     **for_each("has_missing_site missing_site missing_site_words", _MISSING),
     **for_each("has_missing_server missing_server missing_server_words", _MISSING),
-    "left_out": Origin(note="no sourced figure of these is in the catalog, or it depends on the person's contracts"),
+    "left_out": Origin(_CHARGES, note="no sourced figure of these is in the catalog, and nobody said one"),
     "ownership_years": taken("budget.years"),
     **for_each("energy_known energy_year_usd", _ENERGY),
     "electricity_given": taken("budget.electricity_price"),
@@ -47,11 +63,14 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_region region", taken("facility.region")),
     "region_known": computed("sizing.regions.is_known", "facility.region", "electricity.values", "carbon.values"),
     "energy_per_gpu_hour": computed("sizing.cost.energy_per_gpu_hour_kwh", "power:energy_per_year", "gpu_count"),
-    "ownership_usd": arithmetic(
-        "purchase_usd + energy_year_usd * ownership_years",
+    "ownership_usd": computed(
+        "sizing.cost.cost_of",
+        "purchase_usd",
+        "energy_year_usd",
+        "ownership_years",
         "price_known",
-        formula="sizing.cost.cost_of",
-        note="0 where no price of the servers is known",
+        "included",
+        note="purchase with taxes and installation, and every yearly cost times the years; 0 where no price of the servers is known",
     ),
     "per_gpu_hour_usd": arithmetic("ownership_usd / (ownership_years * 8766 * gpu_count)", formula="sizing.cost.cost_of"),
     "per_gpu_hour": taken("per_gpu_hour_usd"),
@@ -75,6 +94,17 @@ ORIGINS: dict[str, Origin] = {
     "verified": taken("node.verified", "gpu.verified"),
     "sequence_length": taken("work.sequence_length"),
     "language_model": taken("work.unit"),
+    **for_each("ready_low_weeks ready_high_weeks critical_words ready_unknown ready_open", _SCHEDULE),
+    **for_each("crossing_known crossing_low_percent crossing_percent crossing_high_percent", _CROSSING),
+    **for_each("utilisation_given utilisation_percent", taken("budget.utilisation")),
+    "included": computed("sizing.ownership.charges", *_CHARGES),
+    **for_each("residual_known residual_low_usd residual_usd residual_high_usd residual_given", _RESIDUAL),
+    **for_each(
+        "colocation_assumed colocation_year_usd colocation_words",
+        computed("sizing.ownership.colocation_price", "facility.hosting", "budget.colocation", "power:it_power_kw"),
+    ),
+    "own_price_count": computed("sizing.own_prices.own_prices", "budget.own_prices", "budget.exchange_rates"),
+    **for_each("phase_count first_phase_usd first_phase_gpus last_phase_months", _PHASES),
 }
 
 SECTIONS: dict[str, str | Origin] = {
@@ -88,6 +118,15 @@ SECTIONS: dict[str, str | Origin] = {
     "cost.per_million_units": "per_million",
     "cost.missing": "missing",
     "cost.notes": "left_out",
+    "cost.outlay": "purchase_usd",
+    "cost.part": "included",
+    "cost.sensitivity": computed("sizing.sensitivity.sensitivities", "ownership_usd", "price.low", "electricity_range", *_CHARGES),
+    "cost.phase": _PHASES,
+    "cost.at_the_end": computed(
+        "sizing.ownership.residual_shares", "ownership_years", "fact.residual-gpu-server", "fact.depreciation-gpu-server"
+    ),
+    "cost.rent": _CROSSING,
+    "delivery.task": _SCHEDULE,
     "summary.fits": computed("choice.rank", "choice.name"),
     "summary.chosen": taken("choice.name"),
     "summary.name": taken("choice.name"),

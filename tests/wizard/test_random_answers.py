@@ -15,7 +15,10 @@ from tests.wizard.valid import answers
 from wizard import schemas
 from wizard.files import design_text, interpret, parse_toml
 
-NAMED = ("model.preset", "preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu")
+NAMED = (
+    "model.preset", "preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu", "budget.own_prices",
+    "budget.exchange_rates",
+)  # fmt: skip
 """Answers that name something: random letters name nothing, which is a message of its own."""
 
 
