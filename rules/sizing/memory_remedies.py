@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from rules.sizing.hardware import Hardware
+    from rules.sizing.memory_software import MemoryOptions
     from rules.sizing.results import Plan, Workload
 
 GIB = 2.0**30
@@ -96,20 +97,26 @@ def rated(workload: Workload, plan: Plan, hardware: Hardware, kernel: MemoryMode
     return Rated(peak, verdict_of(peak, hardware.memory_bytes), seconds)
 
 
-def remedies(workload: Workload, plan: Plan, hardware: Hardware) -> tuple[MemoryRemedy, ...]:
+def remedies(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None = None) -> tuple[MemoryRemedy, ...]:
     """Return the changes that make `plan` need less memory on the same GPUs, the cheapest in step time first.
 
-    Those with which it fits come before those with which it may, and these before the rest.
+    Those with which it fits come before those with which it may, and these before the rest. `options`: how the software uses memory.
     """
-    kernel = MemoryModel(workload)
+    found = [remedy for _, remedy in _tried(workload, plan, hardware, options)]
+    return tuple(_one_for_each_answer(sorted(found, key=_order)))
+
+
+def _tried(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None) -> list[tuple[Change, MemoryRemedy]]:
+    """Return every change that saves memory, with its effect."""
+    kernel = MemoryModel(workload, options)
     before = rated(workload, plan, hardware, kernel)
     found = []
     for change in changes(workload, plan, hardware):
-        after = rated(change.workload, change.plan, hardware, kernel if change.workload is workload else None)
-        saved = before.peak[1] - after.peak[1]
-        if saved >= WORTH_SAVING * before.peak[1]:
-            found.append(_remedy(change, before, after))
-    return tuple(_one_for_each_answer(sorted(found, key=_order)))
+        other = kernel if change.workload is workload else MemoryModel(change.workload, options)
+        after = rated(change.workload, change.plan, hardware, other)
+        if before.peak[1] - after.peak[1] >= WORTH_SAVING * before.peak[1]:
+            found.append((change, _remedy(change, before, after)))
+    return found
 
 
 def _order(remedy: MemoryRemedy) -> tuple[int, float, float, float]:
@@ -117,28 +124,22 @@ def _order(remedy: MemoryRemedy) -> tuple[int, float, float, float]:
     return VERDICTS.index(remedy.verdict), round(remedy.slower, 3), remedy.host_gib, remedy.expected_gib
 
 
-def together(workload: Workload, plan: Plan, hardware: Hardware) -> tuple[MemoryRemedy, ...]:
+def together(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None = None) -> tuple[MemoryRemedy, ...]:
     """Return changes that make `plan` fit one after the other, each on top of those before it; empty where no few of them do.
 
     Each step takes the change that costs the least time for a saved byte, or the cheapest that makes it fit.
     """
     steps: list[MemoryRemedy] = []
     while len(steps) < MOST_STEPS:
-        kernel = MemoryModel(workload)
-        before = rated(workload, plan, hardware, kernel)
-        if before.verdict == "fits":
-            return tuple(steps)
-        tried = []
-        for change in changes(workload, plan, hardware):
-            after = rated(change.workload, change.plan, hardware, kernel if change.workload is workload else None)
-            if before.peak[1] - after.peak[1] >= WORTH_SAVING * before.peak[1]:
-                tried.append((change, _remedy(change, before, after)))
+        tried = _tried(workload, plan, hardware, options)
         if not tried:
             return ()
         change, remedy = min(tried, key=lambda each: _dearness(each[1]))
         steps.append(remedy)
+        if remedy.verdict == "fits":
+            return tuple(steps)
         workload, plan = change.workload, change.plan
-    return tuple(steps) if rated(workload, plan, hardware).verdict == "fits" else ()
+    return ()
 
 
 def _dearness(remedy: MemoryRemedy) -> tuple[bool, float]:

@@ -106,3 +106,20 @@ def test_adapters_of_70b_fit_eight_gpus(tmp_path):
     assert adapters["verdict"] != "does_not_fit"
     # 735 TFLOP/s at 2,643 tokens/s: 278 GFLOP per token, against 433 of full training at this length
     assert adapters["tflops_per_gpu"] / adapters["tokens_per_s_per_gpu"] * 1e3 == pytest.approx(735 / 2.643, rel=0.05)
+
+
+def test_a_row_that_does_not_fit_names_remedies(tmp_path):
+    """Llama 2 13B under AdamW takes 18 bytes × 13 billion: 58 GB on each of four GPUs of 40 GB."""
+    path = tmp_path / "runs.toml"
+    path.write_text(
+        '[[run]]\nid = "tight"\nmodel = "llama-2-13b"\ngpu = "A100-SXM-40GB"\ngpus = 4\nprecision = "bf16"\nseq_len = 2048\n'
+        'tp = 1\npp = 1\nzero_stage = 3\nmicro_batch = 1\nglobal_batch = 64\nrecompute = "full"\n',
+        "utf-8",
+    )
+    found = call("estimate", str(path), "--json").json[0]
+    assert found["verdict"] == "does_not_fit"
+    remedies = [note for note in found["notes"] if note.startswith("remedy: ")]
+    assert any("GiB less on the fullest GPU" in each and "a step" in each and "it fits then" in each for each in remedies)
+    printed = call("estimate", str(path)).out
+    assert "tight does not fit" in printed
+    assert remedies[0] in printed

@@ -35,6 +35,8 @@ def run(options: argparse.Namespace) -> int:
         print_json(results)
         return GOOD
     _print_table(results)
+    if not options.notes:
+        _print_remedies(results)
     if options.notes:
         for result in results:
             print(f"\n{result['id']}")
@@ -52,6 +54,18 @@ def _print_table(results: list[dict[str, Any]]) -> None:
     for line in lines:
         middle = [cell.rjust(width) for cell, width in zip(line[1:-1], widths[1:-1], strict=True)]
         print("  ".join([line[0].ljust(widths[0]), *middle, line[-1]]).rstrip())
+
+
+def _print_remedies(results: list[dict[str, Any]]) -> None:
+    """Print below the table what would make rows fit that do not."""
+    from wizard.imports.run_estimate import REMEDY, TOGETHER
+
+    for result in results:
+        remedies = [note for note in result["notes"] if note.startswith((REMEDY, TOGETHER))]
+        if result["verdict"] == "does_not_fit" and remedies:
+            print(f"\n{result['id']} does not fit")
+            for remedy in remedies:
+                print(f"  {remedy}")
 
 
 def _cells(result: dict[str, Any]) -> tuple[str, ...]:

@@ -29,6 +29,10 @@ LIMITLESS_GIB = 1e9
 """Stands for a capacity that is not known: no estimate comes near, and the verdict that would follow is not used."""
 DIGITS = 6
 """Significant digits of what is printed; the estimates are far less exact."""
+MOST_REMEDIES = 3
+"""Remedies that a row's notes name."""
+REMEDY, TOGETHER = "remedy: ", "together: "
+"""How notes begin that say what would lower the memory."""
 WORTH_IT = 1.03
 """Nobody interleaves, shards or recomputes for less than three percent: of plans so near the fastest, the simplest is taken (assumed)."""
 _FITS, _AT_RISK, _TOO_LARGE = range(3)
@@ -64,6 +68,21 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
         made |= _memory_fields(memory, case.hardware is not None, notes)
     if case.hardware is not None:
         made |= _time_fields(case, plan, kernel, notes)
+    if made["verdict"] in ("does_not_fit", "at_risk") and case.hardware is not None:
+        notes.extend(_remedy_notes(case, plan))
+    return made
+
+
+def _remedy_notes(case: RunCase, plan: Plan) -> list[str]:
+    """Return what would lower the memory, the cheapest in step time first, each with what it saves and costs."""
+    from rules.sizing.memory_remedies import remedies, together
+
+    assert case.hardware is not None, "without hardware nothing is too large"
+    single = remedies(case.workload, plan, case.hardware, case.options)
+    made = [f"{REMEDY}{each.words}" for each in single[:MOST_REMEDIES]]
+    if not any(each.verdict == "fits" for each in single):
+        steps = together(case.workload, plan, case.hardware, case.options)
+        made += [f"{TOGETHER}{'; then '.join(each.words for each in steps)}"] if len(steps) > 1 else []
     return made
 
 
