@@ -185,17 +185,18 @@ class StepModel:
     def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
         """Return (layers of the stage that sets the pace, whether it also has the head).
 
-        Stages of equal size leave the head on top of the last one; where layers do not divide, the last stage gets one less.
+        Stages of equal size leave the head on top of the last one. Where layers do not divide, all others are full and the last holds
+        what is left, as in NVIDIA's layouts of DeepSeek-V3: 4 layers on each of 15 stages, one and the head on the 16th [Megatron Bridge].
         """
         pipeline = plan.pipeline
         if pipeline == 1:
             return float(self.layers), True
         if self.shape.layers % pipeline == 0 and not self.shape.mtp_layers:
             return self.shape.layers / pipeline, True
-        more, fewer = math.ceil(self.layers / pipeline), self.layers // pipeline
+        more = -(-self.layers // pipeline)
         layer = block.layer(plan.recompute)
-        short = max(0, fewer - 1) if self.layers % pipeline == 0 else fewer
-        return (float(more), False) if more * layer >= short * layer + block.head else (float(short), True)
+        left = max(0, self.layers - more * (pipeline - 1))
+        return (float(more), False) if more * layer >= left * layer + block.head else (float(left), True)
 
     def transfer_seconds(self, plan: Plan, tokens: float) -> float:
         """Return the seconds of sending a micro-batch of `tokens` tokens from one stage to the next."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import lru_cache
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -132,7 +133,7 @@ def test_no_plan_beats_one_of_the_front_in_time_and_memory():
     result = found(H100, 1024, WORKLOADS["dense"][1])
     assert len(result.pareto) > 5
     assert result.pareto[0].seconds == min(each.seconds for each in result.found)
-    for earlier, later in zip(result.pareto, result.pareto[1:], strict=False):
+    for earlier, later in pairwise(result.pareto):
         assert earlier.seconds <= later.seconds
         assert earlier.memory[2] > later.memory[2]
     assert all(each.fits for each in result.pareto)

@@ -12,18 +12,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from catalogs import Catalog
+    from rules.advisor import Considered
     from rules.explain import Explanation, Subject
     from wizard.files import Loaded
 
 WIDTH = 100
 KIND_WIDTH, NAME_WIDTH = 11, 32
+PLANS = "plans"
+"""The name under which all parallel plans are listed, searched exhaustively."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("design", metavar="DESIGN.toml", help="a design, or a file of answers")
     parser.add_argument(
-        "what", nargs="?", metavar="WHAT", help="a decision, a rule, a key of the design, a fact or an answer; without it, the list of them"
+        "what",
+        nargs="?",
+        metavar="WHAT",
+        help=f"a decision, a rule, a key of the design, a fact or an answer; '{PLANS}': all parallel plans; without it, the list of them",
     )
     add_catalog_option(parser)
     add_policy_option(parser)
@@ -39,8 +45,11 @@ def run(options: argparse.Namespace) -> int:
 
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
-    ground = ground_of(consider(under_policies(loaded, options.policy), catalog))
+    considered = consider(under_policies(loaded, options.policy), catalog)
+    ground = ground_of(considered)
     stale = _stale(loaded, catalog, ground.design.document())
+    if options.what == PLANS:
+        return _plans(considered, ground.design.name, stale, as_json=options.json)
     if options.what is None:
         _list(subjects(ground), ground.design.name, stale, as_json=options.json)
         return GOOD
@@ -50,6 +59,25 @@ def run(options: argparse.Namespace) -> int:
         narrate(f"cluster-wizard: {options.design}: {error}; without a name, 'explain' lists what there is")
         return WRONG
     _print(explanation, stale, as_json=options.json)
+    return GOOD
+
+
+def _plans(considered: Considered, name: str, notes: list[str], *, as_json: bool) -> int:
+    """Print every parallel plan of the design's GPUs; returns 2 where there is none to choose."""
+    from wizard.plan_list import document_of, lines_of, report_of
+
+    report = report_of(considered)
+    if isinstance(report, str):
+        narrate(f"cluster-wizard: {name or 'no candidate'}: {report}")
+        return WRONG
+    precision = considered.context.workload.precision
+    if as_json:
+        print_json(document_of(report, name, precision) | {"notes": notes})
+        return GOOD
+    for note in notes:
+        narrate(f"note: {note}")
+    for line in lines_of(report, name, precision):
+        print(line)
     return GOOD
 
 

@@ -33,6 +33,8 @@ KEPT = 32
 """Fastest plans that are kept of each chunk and option."""
 UNFIT = 1e6
 """Orders plans that do not fit behind all that do."""
+SAME = 1e-9
+"""Times that differ by less are the same: so far both forms of the model agree."""
 MOST_POINTS = 400
 """Plans that a picture shows: the fastest of each sharding, thinned out."""
 
@@ -42,6 +44,8 @@ class Ranking:
     """What has been found so far. Seconds and bytes."""
 
     capacity: float
+    than: float = 0.0
+    faster: int = 0
     ranked: int = 0
     rejected: dict[str, int] = field(default_factory=dict)
     best: list[Found] = field(default_factory=list)
@@ -88,6 +92,7 @@ class _Chunk:
         tight = real & ~fits & (low <= ranking.capacity)
         ranking.reject(NOTHING_SHARED, len(rows) - int(real.sum()))
         ranking.ranked += int(fits.sum())
+        ranking.faster += int((fits & (seconds < ranking.than * (1 - SAME))).sum())
         ranking.reject(AT_RISK, int(tight.sum()))
         ranking.reject(NO_MEMORY, int((real & (low > ranking.capacity)).sum()))
         self._keep(ranking.best, fits, seconds, peaks, option)
@@ -153,10 +158,15 @@ class _Chunk:
         return self._found(row, option, seconds, peaks) if mask[row] and value[row] < best else known
 
 
-def rank_all(workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, model: StepModel, kernel: MemoryModel) -> PlanSearch:
-    """Return every plan of a transformer `workload` on `gpus` GPUs, ranked; only those that keep to what `fixed` says."""
+def rank_all(
+    workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, model: StepModel, kernel: MemoryModel, *, than: float = 0.0
+) -> PlanSearch:
+    """Return every plan of a transformer `workload` on `gpus` GPUs, ranked; only those that keep to what `fixed` says.
+
+    Ranked plans that take less than `than` seconds are counted.
+    """
     grid = enumerate_grid(workload, hardware, gpus, fixed, lora=not kernel.trained.full)
-    ranking = Ranking(hardware.memory_bytes)
+    ranking = Ranking(hardware.memory_bytes, than)
     for begin in range(0, len(grid.rows), CHUNK):
         _Chunk(grid.rows.part(begin, begin + CHUNK), model, kernel, ranking).run(grid.options)
     for reason, count in grid.ruled_out.items():
@@ -175,6 +185,7 @@ def rank_all(workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, mo
         unlimited=ranking.unlimited,
         points=tuple(_thinned(ranking.points)),
         complete=True,
+        faster=ranking.faster,
     )
 
 

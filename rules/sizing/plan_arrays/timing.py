@@ -74,10 +74,10 @@ class Timing:
         """Return (layers of the stage that sets the pace, whether it also has the head), as `StepModel` does."""
         model, stages = self.model, self.rows.pipeline
         even = (model.shape.layers % stages == 0) & (not model.shape.mtp_layers)
-        more, fewer = -(-model.layers // stages), model.layers // stages
-        short = np.where(model.layers % stages == 0, np.maximum(0, fewer - 1), fewer)
-        longest = more * layer >= short * layer + self.head
-        uneven = np.where(longest, more, short).astype(np.float64)
+        more = -(-model.layers // stages)
+        left = np.maximum(0, model.layers - more * (stages - 1))
+        longest = more * layer >= left * layer + self.head
+        uneven = np.where(longest, more, left).astype(np.float64)
         found = np.where(stages == 1, float(model.layers), np.where(even, model.shape.layers / self.pipeline, uneven))
         return found, (stages == 1) | even | ~longest
 
