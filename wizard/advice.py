@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rules.advisor import Considered
     from rules.answers import Answers
     from rules.comparison.rows import Change
+    from rules.conflicts import Conflicts
     from rules.design import Design
     from rules.explanation.ground import Ground
 
@@ -103,6 +104,20 @@ class Adviser:
                 return []
             except Exception as error:  # an explanation that fails must not end the wizard
                 return [f"this cannot be explained: {_told(error)}"]
+
+    def find_conflicts(self, answers: Answers) -> Conflicts | None:
+        """Return the minimal sets of answers in conflict, with the smallest changes; None where they cannot be looked for."""
+        with self._lock:
+            catalog = self._load()
+            if catalog is None or not self.can_explain:
+                return None
+            from rules.answers import AnswerError
+            from rules.conflicts import find_conflicts
+
+            try:
+                return find_conflicts(answers, catalog)
+            except AnswerError:
+                return None
 
     def _load(self) -> Catalog | None:
         if self._catalog is not None and self._advise is not None:

@@ -22,6 +22,7 @@ DEBUG = "CLUSTER_WIZARD_DEBUG"
 FAULT = "a fault of the program"
 NEEDS_ERROR = "cluster-wizard: the wizard draws on standard error, which must be the terminal too; start it without '2>'"
 COMMANDS: dict[str, tuple[str, str]] = {
+    "plain": ("wizard.commands.plain", "the same interview line by line, for screen readers and pipes"),
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
     "replay": ("wizard.commands.replay", "derive saved designs again and list what changed"),
     "diff": ("wizard.commands.diff", "two designs side by side: key figures, answers, reasons"),

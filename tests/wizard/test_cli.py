@@ -16,7 +16,7 @@ from tests.wizard.calls import ROOT, call, options_of, run
 from wizard import __version__
 from wizard.cli import COMMANDS, build_parser
 
-LATER = ("plain", "audit", "quote", "report", "serve")
+LATER = ("audit", "quote", "report", "serve")
 """Commands of the plan that no one has asked for yet."""
 
 

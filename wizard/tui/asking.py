@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.answers import AnswerError
+from wizard.changes import difference
 from wizard.tui.help import behind_text
 from wizard.tui.screens.dialogs import TextDialog
 
 if TYPE_CHECKING:
     from rules.answers import Answers
-    from rules.design import Design
     from rules.findings import Remedy
     from wizard.tui.app import WizardApp
     from wizard.tui.row import Row
@@ -90,11 +90,3 @@ class Asker:
         else:
             lines = difference(before, advice.design, dialog.text_width)
         self._app.call_from_thread(dialog.show_text, Content("\n".join(lines)))
-
-
-def difference(before: Design, after: Design, width: int) -> list[str]:
-    """Return what differs between two designs: key figures, answers, reasons."""
-    from rules.comparison.compare import compare_designs
-    from rules.comparison.text import comparison_lines
-
-    return comparison_lines(compare_designs(before.document(), after.document()), width=width)

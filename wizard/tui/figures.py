@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 
 from rules.findings import Kind, Stage
+from wizard.changes import answers_changed, figures_changed, reasons, stages_changed
 from wizard.glyphs import sign
 from wizard.preferences import currency, written
-from wizard.summary import bounded, purchase_is_open, purchase_text, short_days, short_money, short_power, short_time
+from wizard.summary import bounded, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def _figures(design: Design, figures: Figures) -> dict[str, tuple[str, str]]:
     if figures.purchase_usd is None:
         rows["price"] = ("price unknown", "")
     else:
-        shown = purchase_text(figures, is_open=purchase_is_open(design), at_least=sign("at_least"))
+        shown = purchase_text(figures, at_least=sign("at_least"))
         rows["price"] = _limited(shown, figures.purchase_usd, budget, short_money(budget) if budget else "")
     return rows
 
@@ -144,13 +145,24 @@ def overview(design: Design, width: int, previous: Design | None = None) -> list
     rows = [Content.assemble((f"{head}: ", "bold" if design.fits else "bold $text-error"), (design.name, "bold"))]
     rows += [Content.assemble(("  " + design.plan, "$foreground-muted"))]
     rows += [Content(f"  {line}") for line in money_and_time(design, figures)]
-    changed = changes(previous, design)
-    if changed:
-        rows.append(Content.assemble(("  last answer: ", "$foreground-muted"), (changed, "italic")))
+    rows += _last_change(previous, design, width)
     for notice in design.notices:
         rows += _shortened(Content.assemble((f"{sign('warning')} ", "$text-warning"), notice), width)
     rows += [Content(""), *memory_bar(design, figures, width), *time_bar(design, figures, width)]
-    return [*rows, Content(""), *stage_lines(design, width)]
+    return [*rows, Content(""), *stage_lines(design, width, previous)]
+
+
+def _last_change(previous: Design | None, design: Design, width: int) -> list[Content]:
+    """Return what the last answer changed, and why, in a few lines; empty where it changed nothing."""
+    answered = answers_changed(previous.answers, design.answers) if previous is not None else ""
+    if not answered or previous is None:
+        return []
+    rows = _shortened(Content.assemble((f"{sign('changed')} last answer: ", "bold"), answered), width)
+    changed = changes(previous, design)
+    rows += _shortened(Content.assemble("  ", (changed or "no key figure changed", "italic")), width)
+    for reason in reasons(previous, design)[:1]:
+        rows += _shortened(Content.assemble(("  because ", "$foreground-muted"), reason), width)
+    return rows
 
 
 def _shortened(text: Content, width: int) -> list[Content]:
@@ -163,8 +175,8 @@ def _shortened(text: Content, width: int) -> list[Content]:
 
 def money_and_time(design: Design, figures: Figures) -> list[str]:
     """Return price with its range, time, power and racks, in two lines."""
-    is_open, at_least = purchase_is_open(design), sign("at_least")
-    money = purchase_text(figures, is_open=is_open, at_least=at_least)
+    is_open, at_least = figures.purchase_open, sign("at_least")
+    money = purchase_text(figures, at_least=at_least)
     if figures.purchase_usd is not None and figures.purchase_low_usd and figures.purchase_high_usd:
         money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
     joint = f" {sign('separator')} "
@@ -182,30 +194,8 @@ def _bare(dollars: float) -> str:
 
 
 def changes(previous: Design | None, design: Design) -> str:
-    """Return what the last answer changed in the key figures: "days 54 → 48, 553M USD → 412M USD"; "" for nothing."""
-    if previous is None or previous.figures is None or design.figures is None or previous.answers == design.answers:
-        return ""
-    pairs = [
-        (_named(previous.name), _named(design.name)),
-        (_shown(previous.figures.days, short_days), _shown(design.figures.days, short_days)),
-        (_price(previous, previous.figures), _price(design, design.figures)),
-        (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
-    ]
-    return ", ".join(f"{old} → {new}" for old, new in pairs if old != new)
-
-
-def _price(design: Design, figures: Figures) -> str:
-    if figures.purchase_usd is None:
-        return "unknown"
-    return purchase_text(figures, is_open=purchase_is_open(design), at_least=sign("at_least"))
-
-
-def _named(name: str) -> str:
-    return name.split(",")[0]
-
-
-def _shown(value: float | None, write: object) -> str:
-    return "unknown" if value is None else str(write(value))  # type: ignore[operator]
+    """Return what the last answer changed in the key figures; "" for nothing."""
+    return figures_changed(previous, design, sign("at_least"))
 
 
 def memory_bar(design: Design, figures: Figures, width: int) -> list[Content]:
@@ -244,17 +234,21 @@ def term_values(design: Design, section: str, table: str, unit: str) -> dict[str
     return rows
 
 
-def stage_lines(design: Design, width: int) -> list[Content]:
-    """Return, per stage in order, its verdict in one line: the worst finding, else what was decided."""
+def stage_lines(design: Design, width: int, previous: Design | None = None) -> list[Content]:
+    """Return, per stage in order, its verdict in one line: the worst finding, else what was decided; marked where it changed."""
+    changed = stages_changed(previous, design)
     by_stage: dict[Stage, list[Finding]] = {stage: [] for stage in STAGE_NAMES}
     for found in design.findings:
         by_stage[found.stage].append(found)
-    lines = [_stage_line(number, stage, found) for number, (stage, found) in enumerate(by_stage.items(), start=1)]
+    lines = [
+        _stage_line(f"{number}{sign('changed') if stage.value in changed else ' '}", stage, found)
+        for number, (stage, found) in enumerate(by_stage.items(), start=1)
+    ]
     return [line.truncate(width, ellipsis=True) for line in lines]
 
 
-def _stage_line(number: int, stage: Stage, found: list[Finding]) -> Content:
-    head = f"{number} {STAGE_NAMES[stage]:<13}"
+def _stage_line(number: str, stage: Stage, found: list[Finding]) -> Content:
+    head = f"{number}{STAGE_NAMES[stage]:<13}"
     for kind, mark, style in ((Kind.REJECT, "conflict", "bold $text-error"), (Kind.WARNING, "warning", "$text-warning")):
         those = [each for each in found if each.kind is kind]
         if those:

@@ -1,0 +1,101 @@
+"""What the last answer changed in a design, and why. No screen."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from rules.findings import Kind
+from wizard.interview import load_interview
+from wizard.shown import value_text
+from wizard.summary import purchase_text, short_days, short_power
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rules.answers import Answers
+    from rules.comparison.rows import Change
+    from rules.design import Design, Figures
+
+MOST_REASONS = 2
+ARROW = "→"
+
+
+def answers_changed(before: Answers, after: Answers) -> str:
+    """Return the answers that differ: "Finish within 90 days → 54 days"; "" for none."""
+    parts = []
+    for key in dict.fromkeys([*after.values, *before.values]):
+        if before.values.get(key) != after.values.get(key):
+            question = load_interview().question(key)
+            label = question.label.strip() if question is not None else key
+            parts.append(f"{label} {value_text(key, before.values.get(key))} {ARROW} {value_text(key, after.values.get(key))}")
+    return "; ".join(parts)
+
+
+def figures_changed(previous: Design | None, design: Design, at_least: str = "≥") -> str:
+    """Return the key figures that differ: "56.3 days → 48 days, 553M USD → 412M USD"; "" for none."""
+    if previous is None or previous.figures is None or design.figures is None or previous.answers == design.answers:
+        return ""
+    pairs = [
+        (previous.name.split(",")[0], design.name.split(",")[0]),
+        (_shown(previous.figures.days, short_days), _shown(design.figures.days, short_days)),
+        (_price(previous, previous.figures, at_least), _price(design, design.figures, at_least)),
+        (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
+    ]
+    return ", ".join(f"{old} {ARROW} {new}" for old, new in pairs if old != new)
+
+
+def _shown(value: float | None, write: Callable[[float], str]) -> str:
+    return "unknown" if value is None else write(value)
+
+
+def _price(design: Design, figures: Figures, at_least: str) -> str:
+    if figures.purchase_usd is None:
+        return "price unknown"
+    return purchase_text(figures, at_least=at_least)
+
+
+def reasons(previous: Design | None, design: Design) -> list[str]:
+    """Return why a design is another than before: the rules' own words for what was decided anew, new conflicts and warnings first."""
+    if previous is None or previous.answers == design.answers:
+        return []
+    order = (Kind.REJECT, Kind.WARNING, Kind.DECISION)
+    before = {(found.rule, found.decision, found.value) for found in previous.findings}
+    rows = [
+        found.because
+        for kind in order
+        for found in design.of_kind(kind)
+        if (found.rule, found.decision, found.value) not in before and (kind is not Kind.DECISION or found.value)
+    ]
+    return rows[:MOST_REASONS]
+
+
+def stages_changed(previous: Design | None, design: Design) -> frozenset[str]:
+    """Return the stages in which something was decided, warned of or rejected that was not before, or is no longer."""
+    if previous is None or previous.answers == design.answers:
+        return frozenset()
+    kinds = (Kind.REJECT, Kind.WARNING, Kind.DECISION)
+    old, new = ({(each.stage.value, each.rule, each.value) for each in made.findings if each.kind in kinds} for made in (previous, design))
+    return frozenset(stage for stage, _, _ in old ^ new)
+
+
+def difference(before: Design, after: Design, width: int, most_reasons: int | None = None) -> list[str]:
+    """Return what differs between two designs: key figures, answers, reasons; of these at most `most_reasons`, the rest is counted."""
+    from rules.comparison.compare import compare_designs
+    from rules.comparison.text import comparison_lines
+
+    found = compare_designs(before.document(), after.document())
+    if most_reasons is None or len(found.reasons) <= most_reasons:
+        return comparison_lines(found, width=width)
+    shown = replace(found, reasons=_weighty(found.reasons)[:most_reasons])
+    return [
+        *comparison_lines(shown, width=width),
+        "",
+        f"{len(found.reasons) - most_reasons} more reasons changed; the command diff lists all",
+    ]
+
+
+def _weighty(reasons: Sequence[Change]) -> tuple[Change, ...]:
+    """Return changed reasons with conflicts first, then warnings, then decisions."""
+    order = ("conflict", "warning", "justification", "assumption", "question", "rejected")
+    return tuple(sorted(reasons, key=lambda each: order.index(each.where.partition(" ")[0])))
