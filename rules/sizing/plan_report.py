@@ -6,11 +6,13 @@ The search is free: what the answers fix about the plan binds the design, and sh
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rules.sizing.memory import MemoryModel
 from rules.sizing.plan_results import Found, PlanSearch
 from rules.sizing.plan_space import Fixed
+from rules.sizing.plans import Remembered
 from rules.sizing.step import is_transformer, step_model
 
 if TYPE_CHECKING:
@@ -49,7 +51,8 @@ class PlanReport:
     """The exhaustive search and what follows from it.
 
     `own` is the design's plan, `rank` its place among the ranked (None where it may run out of memory), `difference` what the best does
-    otherwise, `limits` what keeps the best from being faster; `precisions` has the best plan at each other precision of the GPU.
+    otherwise, `limits` what keeps the best from being faster; `capacity` is a device's memory in bytes; `precisions` has the best plan at
+    each other precision of the GPU.
     """
 
     search: PlanSearch
@@ -57,6 +60,7 @@ class PlanReport:
     rank: int | None
     limits: tuple[str, ...]
     difference: tuple[str, ...]
+    capacity: float
     precisions: tuple[tuple[str, Found], ...] = ()
 
     @property
@@ -72,17 +76,22 @@ class PlanReport:
 
 
 def report_plans(workload: Workload, hardware: Hardware, own: Plan) -> PlanReport | None:
-    """Return the report on all plans of as many devices as `own` uses; None for models that train data parallel only."""
+    """Return the report on all plans of as many devices as `own` uses, kept; None for models that train data parallel only."""
     if not is_transformer(workload.model):
         return None
+    return _report(Remembered(workload, own.offload), replace(hardware.anonymous, per_domain=own.per_domain), own)
+
+
+@lru_cache(maxsize=16)
+def _report(question: Remembered, hardware: Hardware, own: Plan) -> PlanReport:
     from rules.sizing.plan_arrays.ranking import rank_all
 
-    hardware = replace(hardware.anonymous, per_domain=own.per_domain)
+    workload = question.workload
     gpus = own.gpus // hardware.devices
     model, kernel = step_model(workload, hardware), MemoryModel(workload)
     peak = kernel.peak_bytes(own)
     mine = Found(own, model.time(own).total, peak, peak[2] <= hardware.memory_bytes)
-    search = rank_all(workload, hardware, gpus, Fixed(), model, kernel, than=mine.seconds)
+    search = rank_all(workload, hardware, gpus, Fixed(offload=own.offload), model, kernel, than=mine.seconds)
     best = search.found[0] if search.found else mine
     return PlanReport(
         search=search,
@@ -90,11 +99,12 @@ def report_plans(workload: Workload, hardware: Hardware, own: Plan) -> PlanRepor
         rank=search.faster + 1 if mine.fits else None,
         limits=limits_of(model, best, search.unlimited, hardware.memory_bytes),
         difference=difference_of(model, mine, best),
-        precisions=tuple(_other_precisions(workload, hardware, gpus)),
+        capacity=hardware.memory_bytes,
+        precisions=tuple(_other_precisions(workload, hardware, gpus, own.offload)),
     )
 
 
-def _other_precisions(workload: Workload, hardware: Hardware, gpus: int) -> list[tuple[str, Found]]:
+def _other_precisions(workload: Workload, hardware: Hardware, gpus: int, offload: str) -> list[tuple[str, Found]]:
     """Return the best plan at each other precision for which the GPU has matrix units of its own."""
     from rules.sizing.plan_arrays.ranking import rank_all
 
@@ -104,7 +114,7 @@ def _other_precisions(workload: Workload, hardware: Hardware, gpus: int) -> list
             continue
         known.add(rate.native)
         other = replace(workload, precision=rate.precision)
-        found = rank_all(other, hardware, gpus, Fixed(), step_model(other, hardware), MemoryModel(other)).found
+        found = rank_all(other, hardware, gpus, Fixed(offload=offload), step_model(other, hardware), MemoryModel(other)).found
         made += [(rate.precision, found[0])] if found else []
     return made
 

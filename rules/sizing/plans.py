@@ -73,10 +73,13 @@ def _essence(workload: Workload) -> tuple[object, ...]:
         workload.sequence_length,
         workload.trainable_parameters,
         workload.flops_per_unit,
+        workload.post_training,
+        workload.rollout,
+        workload.reserved_gib,
     )
 
 
-class _Workload:
+class Remembered:
     """A workload hashed by what memory and time depend on, and by what rests on the host, to remember its memory model."""
 
     def __init__(self, workload: Workload, offload: str) -> None:
@@ -86,11 +89,11 @@ class _Workload:
         return hash(self.key)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Workload) and self.key == other.key
+        return isinstance(other, Remembered) and self.key == other.key
 
 
 @lru_cache(maxsize=16)
-def _memory_model(workload: _Workload) -> MemoryModel:
+def _memory_model(workload: Remembered) -> MemoryModel:
     return MemoryModel(workload.workload, MemoryOptions(offload=workload.offload))
 
 
@@ -138,7 +141,7 @@ def _rated(question: _Question, found: Found) -> tuple[Plan, MemoryEstimate, Ste
     workload, hardware = question.workload, question.hardware
     capacity = quantity(hardware.memory_bytes, "B")
     plan = replace(found.plan, offload=question.fixed.offload)
-    memory = estimate_memory(workload, plan, capacity, _memory_model(_Workload(workload, plan.offload)))
+    memory = estimate_memory(workload, plan, capacity, _memory_model(Remembered(workload, plan.offload)))
     return plan, memory, estimate_step(workload, plan, hardware)
 
 
@@ -149,7 +152,7 @@ def _search(question: _Question) -> PlanSearch:
         return _Search(question).run()
     from rules.sizing.plan_arrays.ranking import rank_all
 
-    kernel = _memory_model(_Workload(workload, question.fixed.offload))
+    kernel = _memory_model(Remembered(workload, question.fixed.offload))
     return rank_all(workload, hardware, question.gpus, question.fixed, step_model(workload, hardware), kernel)
 
 
@@ -176,7 +179,7 @@ class _Search:
         self.workload, self.hardware, self.fixed = question.workload, question.hardware, question.fixed
         self.ranks = question.gpus * self.hardware.devices
         self.capacity = self.hardware.memory_bytes
-        self.memory = _memory_model(_Workload(self.workload, self.fixed.offload))
+        self.memory = _memory_model(Remembered(self.workload, self.fixed.offload))
         self.model: StepModel | None = step_model(self.workload, self.hardware) if is_transformer(self.workload.model) else None
         self.lora = self.workload.kind in LORA_KINDS
         self.enumerated = 0

@@ -86,6 +86,21 @@ def test_both_forms_of_the_model_agree(name, data):
             assert [each[row] for each in peaks] == pytest.approx(kernel.peak_bytes(plan), rel=AGREEMENT)
 
 
+@pytest.mark.parametrize("offload", ["optimizer", "parameters", "nvme"])
+@pytest.mark.parametrize("name", ["dense", "QLoRA"])
+def test_both_forms_agree_on_what_rests_on_the_host(name, offload):
+    _, hardware, model, kernel = kernels(name)
+    rows = rows_of([Plan(tensor=8, data=8), Plan(tensor=4, pipeline=2, data=8, micro_batch=2), Plan(data=64)], hardware.per_domain, offload)
+    timing, footprint = Timing(model, rows), Footprint(kernel, rows)
+    for option in options_of(Fixed(recompute="full"), lora=False):
+        seconds, peaks = timing.seconds(option), footprint.peaks(option)
+        for row in range(3):
+            plan = rows.plan(row, option)
+            assert plan.offload == offload
+            assert seconds[row] == pytest.approx(model.time(plan).total, rel=AGREEMENT)
+            assert [each[row] for each in peaks] == pytest.approx(kernel.peak_bytes(plan), rel=AGREEMENT)
+
+
 def test_software_that_columns_do_not_know_is_refused():
     workload, _, _, kernel = kernels("dense")
     other = MemoryModel(workload, replace(kernel.options, schedule="gpipe"))

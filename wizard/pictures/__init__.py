@@ -42,6 +42,8 @@ PICTURES: tuple[Picture, ...] = (
     Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),
     Picture("memory", "Memory", "what fills a GPU on each pipeline stage, against what it has"),
     Picture("node", "Node", "how GPUs and network adapters hang together inside one server"),
+    Picture("step", "Step", "where the seconds of a training step go: arithmetic, waiting by kind, bubble"),
+    Picture("plans", "Plans", "all parallel plans by step time and memory, and which none beats in both"),
 )
 
 

@@ -154,7 +154,7 @@ class Footprint:
         return found
 
     def _states(self, option: Option, stage: _Stage, shared: Reals, among: Reals) -> tuple[Reals, Reals, Reals]:
-        """Return bytes of weights, gradients and optimizer on a rank, as `MemoryModel._states` does without offloading.
+        """Return bytes of weights, gradients and optimizer on a rank, as `MemoryModel._states` does.
 
         `shared` and `among` are the bytes per parameter outside and inside the routed experts.
         """
@@ -174,9 +174,17 @@ class Footprint:
 
     def _per_parameter(self, option: Option, ranks: Reals) -> Reals:
         state, zero = self.kernel.state, option.zero_stage
-        sharing = np.unique(ranks, return_inverse=True)[1]
-        keys = (sharing, self.pipelined.astype(np.int64))
-        return spread(keys, lambda row: bytes_per_parameter(state, zero, float(ranks[row]), bool(self.pipelined[row])))
+        offload = self.kernel.options.offload if self.rows.offload == "none" else self.rows.offload
+
+        def of(row: int) -> tuple[float, float, float]:
+            weight, gradient, optimizer = bytes_per_parameter(state, zero, float(ranks[row]), bool(self.pipelined[row]))
+            if offload == "none":
+                return weight, gradient, optimizer
+            if zero == 3 and not self.pipelined[row]:
+                weight = (state.weight if offload == "optimizer" else 0.0) / float(ranks[row])
+            return weight, gradient if zero < 2 else 0.0, 0.0
+
+        return spread((np.unique(ranks, return_inverse=True)[1], self.pipelined.astype(np.int64)), of)
 
     def _working_set(self, option: Option, stage: _Stage) -> Reals:
         """Return the bytes of weight gradients and gathered weights, as `MemoryModel._working_set` does."""

@@ -44,13 +44,13 @@ class Option(NamedTuple):
 
 
 class Rows:
-    """Columns of plans but for their options. `sharding` numbers the row's sharding, `per_domain` is the hardware's.
+    """Columns of plans but for their options. `sharding` numbers the row's sharding; `per_domain` and `offload` are the same for all.
 
     `table` has the shape (columns, rows), its columns as in `COLUMNS`.
     """
 
-    def __init__(self, table: Whole, per_domain: int) -> None:
-        self.table, self.per_domain = table, per_domain
+    def __init__(self, table: Whole, per_domain: int, offload: str = "none") -> None:
+        self.table, self.per_domain, self.offload = table, per_domain, offload
         self.sharding, self.tensor, self.context, self.pipeline = table[0], table[1], table[2], table[3]
         self.expert, self.data, self.micro_batch, self.virtual = table[4], table[5], table[6], table[7]
 
@@ -69,12 +69,13 @@ class Rows:
             zero_stage=option.zero_stage,
             micro_batch=int(self.micro_batch[row]),
             recompute=option.recompute,
+            offload=self.offload,
             per_domain=self.per_domain,
         )
 
     def part(self, begin: int, end: int) -> Rows:
         """Return the rows from `begin` up to `end`."""
-        return Rows(self.table[:, begin:end], self.per_domain)
+        return Rows(self.table[:, begin:end], self.per_domain, self.offload)
 
 
 @dataclass(frozen=True)
@@ -109,13 +110,13 @@ def enumerate_grid(workload: Workload, hardware: Hardware, gpus: int, fixed: Fix
         else:
             ruled_out[INDIVISIBLE] = ruled_out.get(INDIVISIBLE, 0) + len(options)
     table = np.concatenate(rows, axis=1) if rows else np.zeros((len(COLUMNS), 0), dtype=np.int64)
-    return Grid(Rows(table, hardware.per_domain), options, ruled_out)
+    return Grid(Rows(table, hardware.per_domain, fixed.offload), options, ruled_out)
 
 
-def rows_of(plans: Iterable[Plan], per_domain: int) -> Rows:
-    """Return given plans as rows, each a sharding of its own; their options are left out."""
+def rows_of(plans: Iterable[Plan], per_domain: int, offload: str = "none") -> Rows:
+    """Return given plans as rows, each a sharding of its own; their options are left out, their offload is that given."""
     wanted = [(n, p.tensor, p.context, p.pipeline, p.expert, p.data, p.micro_batch, p.virtual_stages) for n, p in enumerate(plans)]
-    return Rows(np.array(wanted, dtype=np.int64).T, per_domain)
+    return Rows(np.array(wanted, dtype=np.int64).T, per_domain, offload)
 
 
 def options_of(fixed: Fixed, *, lora: bool) -> tuple[Option, ...]:

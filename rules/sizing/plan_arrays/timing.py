@@ -106,6 +106,7 @@ class Timing:
         found = self._updated.get(sharded)
         if found is None:
             whole = Option("none", int(sharded))
-            found = spread(self.where[:3], lambda row: (self.model.optimizer_seconds(self.rows.plan(row, whole)),))[0]
+            keys = self.where[:3] if self.rows.offload == "none" else (self.rows.sharding, self.rows.micro_batch)
+            found = spread(keys, lambda row: (self.model.optimizer_seconds(self.rows.plan(row, whole)),))[0]
             self._updated[sharded] = found
         return found

@@ -1,0 +1,83 @@
+"""Where the seconds of a step go: arithmetic, recomputation, communication that is waited for by kind, bubble, optimizer, stops.
+
+The chosen plan first, then the next best ones on the same scale.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.findings import Stage
+from wizard.pictures.bars import Bars
+from wizard.pictures.bars import svg as bars_svg
+from wizard.pictures.bars import text as bars_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rules.advisor import Considered
+    from rules.sizing.results import StepEstimate
+
+COMPUTE = ("products", "attention", "elementwise", "head", "arithmetic", "memory")
+NAMES = {
+    "recompute": "recomputation",
+    "tensor_parallel": "waits: tensor parallel",
+    "expert_parallel": "waits: experts",
+    "context_parallel": "waits: context parallel",
+    "pipeline_transfer": "waits: between stages",
+    "data_parallel": "waits: gradients, weights",
+    "exchange": "waits: embeddings",
+    "pipeline_bubble": "pipeline bubble",
+}
+"""Parts of a step as the legend calls them; what is not here goes by its own name."""
+MOST_ALTERNATIVES = 3
+NOTHING = ["Step: no plan is chosen, so there is no step to show"]
+
+
+def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+    """Return the bars as lines, each plan in full above its bar."""
+    found = _bars(considered)
+    if found is None:
+        return [each[:width] for each in NOTHING]
+    return bars_text(found, width, ascii=ascii)
+
+
+def svg(considered: Considered) -> str:
+    """Return the bars as an SVG document."""
+    from wizard.pictures import sheet
+
+    found = _bars(considered)
+    if found is None:
+        return sheet.finish(sheet.sheet(NOTHING[0], 900, sheet.HEAD + sheet.MARGIN))
+    return bars_svg(found)
+
+
+def _bars(considered: Considered) -> Bars | None:
+    chosen = considered.ranking.chosen
+    choice = chosen.candidate.choice if chosen else None
+    if choice is None:
+        return None
+    others = choice.alternatives[:MOST_ALTERNATIVES]
+    parts = {**_parts(choice.step), **_stall(considered, choice.step)}
+    rows = (("chosen", parts), *((f"next best {number}", _parts(step)) for number, (_, _, step) in enumerate(others, 1)))
+    notes = [f"chosen: {choice.plan.label}", *(f"next best {number}: {plan.label}" for number, (plan, _, _) in enumerate(others, 1))]
+    low, high = (choice.step.low.to("s").magnitude, choice.step.high.to("s").magnitude)
+    notes.append(f"expected; the chosen step may take {low:.4g} to {high:.4g} s")
+    return Bars("Where a step goes", "s", rows, notes=tuple(notes))
+
+
+def _stall(considered: Considered, step: StepEstimate) -> dict[str, float]:
+    """Return the seconds of a step that checkpoints stop the training for, spread over all steps; none where that is not known."""
+    chosen = considered.ranking.chosen
+    facts = chosen.candidate.facts.get(Stage.STORAGE_CPU, {}) if chosen else {}
+    share = float(facts.get("stall_percent", 0.0)) / 100
+    return {"stops for checkpoints": step.expected.to("s").magnitude * share / (1 - share)} if 0 < share < 1 else {}
+
+
+def _parts(step: StepEstimate) -> Mapping[str, float]:
+    """Return the seconds of a step by part, in the words of the picture."""
+    parts: dict[str, float] = {}
+    for name, value in step.terms.items():
+        called = "compute" if name in COMPUTE else NAMES.get(name, name)
+        parts[called] = parts.get(called, 0.0) + value.to("s").magnitude
+    return parts
