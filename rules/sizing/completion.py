@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 SWANSON = (0.3, 0.4, 0.3)
 """Weights of a low, expected and high case that stand for the 10th, 50th and 90th percentile [Swanson's rule: Hurst, Brown and Swanson,
 AAPG Bulletin 84, 2000]."""
-NORMAL_FROM_SHAPE = 400.0
-"""From this shape on a gamma distribution is taken as normal: its skew is below a tenth."""
-SERIES_TERMS, SERIES_PRECISION = 10_000, 1e-12
+CUBE_ROOT_FROM_SHAPE = 20.0
+"""From this shape on the cube root of a gamma variable is taken as normal, which is off by less than a thousandth [Wilson and Hilferty,
+Proceedings of the National Academy of Sciences 17, 1931]."""
+SERIES_TERMS, SERIES_PRECISION = 10_000, 1e-9
 LARGEST_EXPONENT = 500.0
 """Where a segment or restart takes so many times the mean time between failures, the run never ends."""
 
@@ -111,8 +112,9 @@ def gamma_below(shape: float, value: float) -> float:
     """Return the chance that a gamma variable of `shape` and scale 1 is below `value`: the regularised lower incomplete gamma function."""
     if value <= 0.0:
         return 0.0
-    if shape > NORMAL_FROM_SHAPE:
-        return 0.5 * math.erfc(-(value - shape) / math.sqrt(2.0 * shape))
+    if shape > CUBE_ROOT_FROM_SHAPE:
+        ninth = 1.0 / (9.0 * shape)
+        return 0.5 * math.erfc(-((value / shape) ** (1.0 / 3.0) - (1.0 - ninth)) / math.sqrt(2.0 * ninth))
     front = math.exp(shape * math.log(value) - value - math.lgamma(shape + 1.0))
     term = total = 1.0
     for count in range(1, SERIES_TERMS):

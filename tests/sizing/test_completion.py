@@ -72,6 +72,12 @@ def test_the_gamma_function_against_its_closed_forms(shape, value, expected):
     assert gamma_below(shape, value) == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.parametrize(("degrees", "value"), [(60, 79.08), (100, 124.34), (200, 233.99)])
+def test_large_shapes_against_the_table_of_chi_square(degrees, value):
+    """Ninety-five per cent points of chi-square: 79.08 with 60 degrees, 124.34 with 100, 233.99 with 200; the shape is half of them."""
+    assert gamma_below(degrees / 2, value / 2) == pytest.approx(0.95, abs=1e-3)
+
+
 def test_a_seed_gives_the_same_runs_again():
     run = a_run(16_384)
     assert simulated_times(run, 3, seed=7) == simulated_times(run, 3, seed=7)

@@ -46,6 +46,8 @@ FORMATS: tuple[Format, ...] = (
     Format("netbox-cables", "netbox_cables", "cables.csv", "NetBox: every link, to import after the devices"),
     Format("netbox-devices", "netbox_devices", "devices.csv", "NetBox: every device, to import after the types"),
     Format("netbox-types", "netbox_types", "device-types.yaml", "NetBox: device types with their interfaces"),
+    Format("bom-without-prices-csv", "bom_without_prices_csv", "bom-without-prices.csv", "bill of materials for a vendor to fill in"),
+    Format("design-without-prices", "design_without_prices", "shared.toml", "the design as a file without prices, costs and budget"),
     Format("questions-csv", "questions_csv", "questions.csv", "questions for vendors, one per row"),
     Format("questions-markdown", "questions_markdown", "questions.md", "questions for vendors, as a page to send"),
     Format("slurm-block", "slurm_block", "topology.conf", "Slurm topology of blocks: racks of one scale-up domain, else units"),
