@@ -22,10 +22,10 @@ def headline(design: Design) -> list[str]:
     if not design.chosen or design.figures is None:
         return ["no design: nothing that the answers allow can be sized"]
     head = ("" if design.fits else "nearest, with conflicts: ") + design.name
-    return [head, f"  {design.plan}", "  " + " · ".join(figure_texts(design.figures, is_open=purchase_is_open(design)))]
+    return [head, f"  {design.plan}", "  " + " · ".join(figure_texts(design.figures))]
 
 
-def figure_texts(figures: Figures, *, is_open: bool = False) -> list[str]:
+def figure_texts(figures: Figures) -> list[str]:
     """Return the known key figures as short texts; an unknown price is said, and one that leaves parts out is a lower bound."""
     rows = []
     if figures.memory_gib and figures.memory_capacity_gib:
@@ -40,20 +40,15 @@ def figure_texts(figures: Figures, *, is_open: bool = False) -> list[str]:
         rows.append(short_power(figures.total_power_kw))
     if figures.racks:
         rows.append(f"{figures.racks:,} rack" + ("s" if figures.racks > 1 else ""))
-    rows.append(purchase_text(figures, is_open=is_open))
+    rows.append(purchase_text(figures))
     return rows
 
 
-def purchase_is_open(design: Design) -> bool:
-    """Return whether the purchase leaves out parts whose price nobody has named, so that it is a lower bound."""
-    return bool((design.figures is not None and design.figures.purchase_open) or design.sections.get("cost", {}).get("missing"))
-
-
-def purchase_text(figures: Figures, *, is_open: bool = False, at_least: str = AT_LEAST) -> str:
+def purchase_text(figures: Figures, *, at_least: str = AT_LEAST) -> str:
     """Return the purchase: "412M USD"; with `at_least` before it where parts without a price are left out of it."""
     if figures.purchase_usd is None:
         return "price unknown"
-    return bounded(short_money(figures.purchase_usd), is_open=is_open or figures.purchase_open, at_least=at_least)
+    return bounded(short_money(figures.purchase_usd), is_open=figures.purchase_open, at_least=at_least)
 
 
 def bounded(shown: str, *, is_open: bool, at_least: str = AT_LEAST) -> str:

@@ -8,7 +8,7 @@ from textual.content import Content
 
 from wizard.glyphs import sign
 from wizard.preferences import currency, from_dollars, written
-from wizard.summary import bounded, purchase_is_open, short_money
+from wizard.summary import bounded, short_money
 from wizard.tui.row import Row, heading
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def parts(design: Design, width: int = 78) -> list[Row]:
     if not design.bom:
         return [heading("Nothing to buy yet")]
     name = max(LEAST_NAME, width - COUNT - PRICE - DATE - CONFIDENCE - 4)
-    rows = [heading(f"Total  {_sum(design.bom, sure=not purchase_is_open(design))}", _unpriced(design.bom))]
+    rows = [heading(f"Total  {_sum(design.bom, sure=design.figures is None or not design.figures.purchase_open)}", _unpriced(design.bom))]
     head = f"{'':>{COUNT}}   {'part':<{name}}{'price':>{PRICE}} {'date':<{DATE}}{'confidence':<{CONFIDENCE}}"
     rows.append(Row(Content.styled(head, "$foreground-muted")))
     for category in dict.fromkeys(line.category for line in design.bom):
