@@ -43,7 +43,7 @@ def own_server(answers: Answers, catalog: Catalog) -> Node | None:
         nics=NodeNics(compute_speed=_per_gpu(answers, count)),
         height=_said(answers, "own_server.height"),
         weight=_said(answers, "own_server.weight"),
-        supplies=PowerSupplies(count=_said(answers, "own_server.supplies"), rating=_said(answers, "own_server.supply_rating")),
+        supplies=PowerSupplies(count=_counted(answers, "own_server.supplies"), rating=_said(answers, "own_server.supply_rating")),
         power=NodePower(maximum=_said(answers, "own_server.power")),
         cooling="air",
     )
@@ -64,6 +64,10 @@ def _per_gpu(answers: Answers, gpus: int) -> Sourced:
     said = speed is not None and adapters is not None
     note = "adapters shared among the GPUs" if said else f"one adapter of {BASELINE_GBPS:g} Gb/s per server where nothing was said"
     return Sourced(value=f"{share:g} Gb/s", source="you", kind=Kind.YOU if said else Kind.ASSUMED, note=note)
+
+
+def _counted(answers: Answers, key: str) -> Any:
+    return Sourced(value=answers.count(key) or 1, source="you", kind=Kind.YOU) if answers.given(key) else None
 
 
 def _said(answers: Answers, key: str) -> Any:

@@ -137,7 +137,7 @@ FEED_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.WARNING,
         strength=Strength.ADVICE,
-        when=(F.power_known == True, F.feed_given == True, F.switch_on_in_turn == True),
+        when=(F.power_known == True, F.feed_given == True, F.in_racks == True, F.switch_on_in_turn == True),
         guidance=("G1f.2",),
         because=(
             "Switched on at once, the supplies of a full rack draw up to {inrush_a} for milliseconds; breakers of {feed} may trip from "

@@ -243,6 +243,20 @@ _POWER_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="power.supply_exhausted",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.STRONG,
+        when=(F.is_own_server == True, F.supplies_known == True, F.supply_load_percent > limit("pow-psu-load", "reject")),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-load",),
+        because=(
+            "One {node} draws {node_power_kw}, {supply_load_percent} of what its supplies are rated at, {supply_installed_kw}: nothing is "
+            "left for the peaks of its GPUs. {limit_pow_psu_load} % is the usual ceiling."
+        ),
+        fix=(Fix("own_server.supply_rating", "use larger supplies"), CAP),
+    ),
+    Rule(
         id="power.supply_overloaded",
         stage=Stage.POWER,
         kind=Kind.WARNING,

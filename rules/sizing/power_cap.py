@@ -101,5 +101,5 @@ def cap_that_fits(node: Node, gpu: Gpu, unit_kw: float, allowed_kw: float) -> fl
     if rating is None or allowed_kw >= unit_kw:
         return None
     watts = rating - (unit_kw - allowed_kw) * 1000.0 / node.gpu_count
-    rounded = float(int(watts // 5) * 5)
+    rounded = float(int((watts + 1e-6) // 5) * 5)
     return rounded if rounded >= LOWEST_SHARE * rating else None

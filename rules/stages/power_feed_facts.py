@@ -90,12 +90,16 @@ def _unstated_cords(candidate: Candidate, sizing: FacilitySizing, needed: int) -
 
 
 def outlet_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scalar]:
-    """State the outlets that the cords of a rack need and have, and the current of one supply when the spare ones are gone."""
+    """State the outlets that the cords of a rack need and have, and the current of one supply when the spare ones are gone.
+
+    Which outlet a cord needs follows from the supply's rating, which its inlet is made for, not from what it happens to draw.
+    """
     feed, supplies, node, design = sizing.feed, supplies_of(candidate.node), candidate.node, sizing.design
     per_rack = design.racks[0].nodes_per_rack if design and not (node.is_rack or node.desktop) else 0
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     each_a = 1000.0 * unit_kw / supplies.carrying / feed.outlet_volts if supplies and feed else 0.0
-    large = each_a > SMALL_OUTLET_A
+    rating_kw = magnitude(supplies.installed, "kW") / supplies.count if supplies else 0.0
+    large = feed is not None and 1000.0 * rating_kw / feed.outlet_volts > SMALL_OUTLET_A
     offered = feed.outlets(large=large) if feed else None
     return {
         "supply_a": round(each_a, 1),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude
+from rules.facts import show
 from rules.findings import Scalar, Stage
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.cooling import size_coolant_units
@@ -13,6 +14,8 @@ from rules.sizing.feeds import FeedTerms, choose_feed
 from rules.sizing.results import BomLine
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rules.candidate import Candidate, Context
     from rules.sizing.results import FacilityDesign, RackPlan
 
@@ -35,16 +38,36 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "it_maximum": format_quantity(design.it_power_maximum, "kW"),
         "it_typical": format_quantity(design.it_power_typical, "kW"),
         "total": format_quantity(design.total_power, "kW"),
-        "pue": design.pue,
+        "pue": round(design.pue, 3),
+        "pue_basis": design.pue_basis,
         "feed": design.feed,
         "energy_per_year": format_quantity(design.energy_per_year, "MWh"),
     }
     if design.carbon_per_year is not None:
         power["carbon_per_year"] = format_quantity(design.carbon_per_year, "t")
-    return {"facility": _facility_section(design, fact.get("heat_btu")), "power": power | {"notes": list(design.notes)}}
+    power |= _chain_keys(fact)
+    return {"facility": _facility_section(design, fact), "power": power | {"notes": list(design.notes)}}
 
 
-def _facility_section(design: FacilityDesign, btu: Scalar | None) -> dict[str, object]:
+def _chain_keys(fact: Mapping[str, Scalar]) -> dict[str, object]:
+    """Return what is known of the way of the power to the GPUs: paths and supplies, inrush, UPS, generator, swings, cap."""
+    keys: dict[str, object] = {}
+    if fact.get("supplies_known") and fact.get("in_racks") and not fact.get("is_rack"):
+        left, needed = fact["supplies_left"], fact["supplies_needed"]
+        keys["when_a_path_is_lost"] = f"{left} of {fact['supply_count']} supplies are left, {needed} carry a node"
+    for name, words in (("ups", "ups_words"), ("generator", "generator_words")):
+        if fact.get(f"{name}_said"):
+            keys[name] = fact[words]
+    for name, field in (("inrush", "inrush_a"), ("load_swing", "swing_kw")):
+        if fact.get(field):
+            keys[name] = show(field, fact[field])
+    if fact.get("has_power_cap"):
+        keys["gpu_cap"] = show("power_cap_w", fact["power_cap_w"])
+        keys["gpu_cap_speed"] = show("capped_speed_percent", fact["capped_speed_percent"])
+    return keys
+
+
+def _facility_section(design: FacilityDesign, fact: Mapping[str, Scalar]) -> dict[str, object]:
     section: dict[str, object] = {
         "racks": design.rack_count,
         "cooling": design.cooling,
@@ -54,8 +77,17 @@ def _facility_section(design: FacilityDesign, btu: Scalar | None) -> dict[str, o
         section["fullest_rack"] = format_quantity(design.fullest_rack, "kW")
     if design.spare_units:
         section["spare_nodes"] = design.spare_units
-    if btu is not None:
-        section["heat_imperial"] = btu
+    if "heat_btu" in fact:
+        section["heat_imperial"] = fact["heat_btu"]
+        section["heat_tons"] = fact["heat_tons"]
+    if design.water_heat is not None and fact.get("water_heat_kw"):
+        section["heat_to_water"] = format_quantity(design.water_heat, "kW")
+        section["heat_to_room"] = show("room_heat_kw", fact["room_heat_kw"])
+    if fact.get("rack_floor_kpa"):
+        section["loaded_rack"] = show("loaded_rack_kg", fact["loaded_rack_kg"])
+        section["floor_load"] = show("rack_floor_kpa", fact["rack_floor_kpa"])
+    if fact.get("rack_binding_words"):
+        section["binding"] = fact["rack_binding_words"]
     if design.airflow is not None:
         section["airflow"] = format_quantity(design.airflow, "CFM")
     if design.water_flow is not None:

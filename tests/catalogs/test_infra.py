@@ -137,7 +137,13 @@ def test_every_rule_of_thumb_is_there_with_its_strength(catalog):
     assert len(catalog.thresholds) == 144
     stages = {"vram", "interconnect", "fabric", "software", "storage_cpu", "power", "cost", "reliability"}
     assert {threshold.stage for threshold in catalog.thresholds} == stages
-    assert [t.id for t in catalog.thresholds if not t.verified] == ["fab-moe-nodes", "pow-node-b200", "sto-ckpt-interval", "sw-pp-bubble"]
+    assert [t.id for t in catalog.thresholds if not t.verified] == [
+        "fab-moe-nodes",
+        "pow-load-swing",
+        "pow-node-b200",
+        "sto-ckpt-interval",
+        "sw-pp-bubble",
+    ]
     air = catalog.thresholds["pow-air-limit"]
     assert (air.values["warn"], air.values["reject"], air.unit, air.scope) == (30, 45, "kW", "rack")
     assert catalog.thresholds["pow-node-b300"].dissents_from == ("pow-air-limit",)

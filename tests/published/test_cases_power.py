@@ -7,6 +7,8 @@ import pytest
 from catalogs.quantities import magnitude
 from catalogs.schema import Node
 from rules.answers import Answers
+from rules.candidate import Candidate, Context
+from rules.sizing.placed import placed_racks
 from rules.sizing.power import gpu_sum_w, node_draw
 from tests.published.asking import asked, asks_for, case, catalog
 
@@ -127,3 +129,107 @@ def test_a_limit_of_100_kw_holds_seven_nodes():
     over = asked(hall, scale__nodes=8)
     assert over.hard_rejections == {"power.total_exceeded"}
     assert over.finding("power.total_exceeded").remedies
+
+
+@case(
+    "pow-puget-4x3090",
+    "https://www.thefpsreview.com/2020/10/22/puget-systems-tests-four-blower-style-geforce-rtx-3090-cards-in-a-single-workstation-1717-watt-peak-power-draw/",
+)
+def test_four_cards_at_300_w_on_one_supply_of_1600_w():
+    """1,717 W at the wall: predicted 1,550 to 1,850; the supply is over 95 % loaded and the outlet carries 1,440 W continuously."""
+    box: dict[str, object] = {
+        **RIG, "facility.gpu_power_cap": "300 W", "own_server.supplies": 1, "own_server.supply_rating": "1600 W",
+    }  # fmt: skip
+    tested = asked(box, facility__feed="120v_single_phase")
+    assert 1.55 <= tested.fact("node_power_kw") <= 1.85
+    assert tested.fact("supply_load_percent") > 95
+    assert "power.supply_exhausted" in tested.rejections
+    assert "power.circuit_overloaded" in tested.hard_rejections
+    cooler = asked(box, facility__gpu_power_cap="235 W", own_server__supply_rating="2000 W", facility__feed="230v_single_phase")
+    assert not set(cooler.rejections) & {"power.supply_exhausted", "power.circuit_overloaded"}
+
+
+@pytest.mark.parametrize(
+    ("node", "kilowatts"),
+    [
+        ("nvidia-dgx-a100-640gb", 6.5),  # NVIDIA DGX A100 user guide
+        ("nvidia-dgx-h100", 10.2),  # NVIDIA DGX H100 user guide
+        ("nvidia-dgx-h200", 10.2),  # NVIDIA DGX H200 user guide
+        ("nvidia-dgx-b200", 14.3),  # NVIDIA DGX B200 user guide
+        ("nvidia-dgx-b300", 14.0),  # DGX SuperPOD B300: four in a rack, about 56 kW
+        ("nvidia-gb200-nvl72", 132.0),  # NVIDIA Enterprise Reference Architectures
+        ("nvidia-gb300-nvl72", 142.0),  # NVIDIA AI factory, up to 142 kW
+    ],
+)
+def test_systems_of_nvidia_within_ten_percent(node, kilowatts):
+    record = catalog().nodes[node]
+    draw = node_draw(record, catalog().gpus[record.gpu], catalog(), Answers())
+    assert magnitude(draw.maximum, "kW") == pytest.approx(kilowatts, rel=0.10)
+
+
+@pytest.mark.parametrize(
+    ("node", "per_rack", "units", "kilowatts", "hall"),
+    [
+        ("nvidia-dgx-h100", 4, "42 U", 40.8, {}),  # DGX SuperPOD H100
+        ("nvidia-dgx-b200", 2, "42 U", 28.6, {}),  # DGX B200 data-centre planning
+        ("nvidia-dgx-b200", 4, "52 U", 57.2, {"facility.cooling": "liquid, rear_door"}),  # the same, in specialised sites
+        ("nvidia-dgx-b300", 4, "52 U", 56.0, {}),  # DGX SuperPOD B300, air, in specialised sites
+        ("nvidia-gb200-nvl72", 1, "48 U", 132.0, {"facility.cooling": "liquid"}),
+        ("nvidia-gb300-nvl72", 1, "48 U", 142.0, {"facility.cooling": "liquid"}),
+    ],
+)
+def test_racks_of_nvidia_within_ten_percent(node, per_rack, units, kilowatts, hall):
+    """Power of a full rack; where the vendor goes beyond what air or a rear door takes, from the system figure alone."""
+    record = catalog().nodes[node]
+    draw = node_draw(record, catalog().gpus[record.gpu], catalog(), Answers())
+    assert per_rack * magnitude(draw.maximum, "kW") == pytest.approx(kilowatts, rel=0.10)
+    if kilowatts > 50 and not record.is_rack:
+        return
+    wanted: dict[str, object] = {"model.preset": "llama-3.1-8b", "preferences.nodes": [node], "facility.rack_units": units, **hall}
+    size = {"scale.gpus": 72 * 2} if record.is_rack else {"scale.nodes": per_rack * 2}
+    design = asked({**wanted, **size})
+    assert design.fact("nodes_per_rack") == per_rack
+    assert design.fact("rack_nodes_kw") == pytest.approx(kilowatts, rel=0.10)
+
+
+@pytest.mark.parametrize(
+    ("rack_kw", "per_rack", "racks"),
+    [(15.0, 1, 64), (42.0, 4, 16)],  # Network-Automation pull request 160: 64 racks of 15 kW, 16 of 42 kW for 512 GPUs
+)
+def test_every_rack_names_what_binds_it(rack_kw, per_rack, racks):
+    """512 H100 in 64 systems: the power of the rack binds in both; the last rack holds what is left."""
+    node = catalog().nodes["nvidia-dgx-h100"]
+    candidate = Candidate("c", node, catalog().gpus[node.gpu], 64, 64, 512)
+    hall = {"facility.rack_power": f"{rack_kw} kW"}
+    placed = placed_racks(candidate, Context(Answers.of(hall), catalog(), None))
+    full = [rack for rack in placed if sum(slot.role == "node" for slot in rack.slots) == per_rack]
+    assert len(full) == racks
+    assert {rack.binding for rack in full} == {"power"}
+    assert all(rack.binding_words for rack in placed)
+
+
+def test_a_soft_limit_returns_the_larger_design_and_says_so():
+    """100 kW wished for, eight systems asked for: they are designed, with the excess named and a cap offered."""
+    hall: dict[str, object] = {
+        "model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h100"], "facility.total_power": "100 kW", "facility.pue": 1.3,
+        "scale.nodes": 8, "facility.power_limit": "soft",
+    }  # fmt: skip
+    soft = asked(hall)
+    assert soft.candidate.units == 8
+    assert not soft.hard_rejections
+    found = soft.finding("power.total_over_soft")
+    assert "100 kW that were wished for" in found.because
+    assert any(remedy.key == "facility.gpu_power_cap" for remedy in found.remedies)
+
+
+def test_a_cap_makes_a_design_fit_and_costs_speed():
+    """The cap that the rejection offers is applied: the design fits and its step takes longer."""
+    hall: dict[str, object] = {
+        "model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h100"], "facility.total_power": "100 kW", "facility.pue": 1.3,
+        "scale.nodes": 8, "preferences.storage": "object_store",
+    }  # fmt: skip
+    over = asked(hall)
+    offered = next(each.value for each in over.finding("power.total_exceeded").remedies if each.key == "facility.gpu_power_cap")
+    capped = asked(hall, facility__gpu_power_cap=offered)
+    assert "power.total_exceeded" not in capped.rejections
+    assert magnitude(capped.candidate.choice.step.expected, "s") > magnitude(over.candidate.choice.step.expected, "s")

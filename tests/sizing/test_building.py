@@ -1,0 +1,135 @@
+"""The building: thin air, classes of air and water, floor and way in, PUE, and caps on the GPUs, against published figures."""
+
+import pytest
+
+from catalogs import load_catalog
+from catalogs.quantities import magnitude
+from rules.answers import Answers
+from rules.own_server import own_server
+from rules.sizing import cooling, moving_in, power, power_cap
+from rules.sizing.hardware import hardware_of
+from rules.sizing.pue import modelled_pue, pue_of
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+@pytest.mark.parametrize(("feet", "ratio"), [(0, 1.0), (4_000, 0.86), (10_000, 0.69)])
+def test_air_pressure(feet, ratio):
+    """Tables for fans: 0.86 at 4,000 ft, 0.69 at 10,000 ft."""
+    assert cooling.pressure_ratio(feet * 0.3048) == pytest.approx(ratio, abs=0.005)
+
+
+@pytest.mark.parametrize(
+    ("inlet", "altitude", "name"),
+    [
+        (27, 0, "recommended"),
+        (30, 0, "A1"),
+        (35, 0, "A2"),
+        (35, 1500, "A3"),
+        (45, 0, "A4"),
+        (46, 0, "none"),
+        (32, 900, "A1"),
+        (32, 901, "A2"),
+    ],
+)
+def test_class_of_air(catalog, inlet, altitude, name):
+    """ASHRAE TC 9.9, 2021: A1 to 32 °C, A2 to 35, A3 to 40, A4 to 45, less one degree per 300 m above 900 m."""
+    assert cooling.air_class(inlet, altitude, catalog) == name
+
+
+@pytest.mark.parametrize(("supply", "name"), [(15, "W17"), (27, "W27"), (30, "W32"), (40, "W40"), (45, "W45"), (50, "W+")])
+def test_class_of_water(supply, name):
+    assert cooling.water_class(supply) == name
+
+
+def test_heat_in_tons():
+    """12,000 BTU per hour are a ton of refrigeration, 3.517 kW."""
+    assert cooling.heat_tons(3.517) == pytest.approx(1.0)
+    assert cooling.heat_btu_per_hour(3.517) == pytest.approx(12_000, rel=0.001)
+
+
+@pytest.mark.parametrize(
+    ("kind", "climate", "published"),
+    [
+        ("liquid", "cold", 1.036),  # NREL's hall with warm water, measured
+        ("air", "temperate", 1.10),  # Google's fleet 1.09 to 1.10
+        ("air", "hot_humid", 1.29),
+    ],
+)
+def test_pue_by_cooling_and_climate(catalog, kind, climate, published):
+    assert modelled_pue(kind, climate, catalog) == pytest.approx(published, abs=0.03)
+
+
+def test_a_pue_of_ones_own_stands(catalog):
+    assert pue_of(Answers.of({"facility.pue": 1.3, "facility.climate": "cold"}), "air", catalog).value == 1.3
+    assert pue_of(Answers(), "air", catalog).value == 1.4
+    assert pue_of(Answers.of({"facility.climate": "cold"}), "air", catalog).value == pytest.approx(1.0705)
+
+
+def test_floor_load_and_its_inverse(catalog):
+    """IBM's formula for 1,360 kg on 0.6 × 3.6 m with racks 1.2 m deep: 1518 kg on 2.16 m² are 703 kg/m², 6.89 kPa."""
+    assert moving_in.floor_load_kpa(1360.0, catalog) == pytest.approx(6.89, rel=0.002)
+    assert moving_in.floor_carries_kg(6.8925, catalog) == pytest.approx(1360.0, rel=0.002)
+
+
+@pytest.mark.parametrize(
+    ("share", "low", "high"),
+    [
+        (600 / 700, 0.85, 0.95),  # H100, training: 10 to 15 % lost; FP8 more
+        (250 / 350, 0.714, 0.95),  # RTX 3090: 94 % kept
+        (1.0, 1.0, 1.0),
+        (1.2, 1.0, 1.0),
+    ],
+)
+def test_a_cap_costs_speed_within_what_was_measured(share, low, high):
+    lowest, expected, highest = power_cap.speed_share(share)
+    assert lowest <= expected <= highest
+    assert lowest == pytest.approx(low, abs=0.01)
+    assert expected <= high + 0.001
+
+
+def test_the_rtx_3090_that_kept_94_percent_is_the_upper_end():
+    assert power_cap.speed_share(250 / 350)[2] == pytest.approx(0.94, abs=0.001)
+
+
+def test_no_power_is_no_cap():
+    with pytest.raises(ValueError, match="must be positive"):
+        power_cap.speed_share(0.0)
+
+
+def test_a_cap_slows_arithmetic_and_nothing_else(catalog):
+    node = catalog.nodes["nvidia-dgx-h100"]
+    gpu = catalog.gpus[node.gpu]
+    full = hardware_of(node, gpu, catalog)
+    capped = power_cap.capped_hardware(full, node, gpu, Answers.of({"facility.gpu_power_cap": "350 W"}))
+    assert capped.sustained_flops("bf16") == pytest.approx(full.sustained_flops("bf16") * 0.5 ** (1 / 3))
+    assert capped.hbm_bytes_per_s == full.hbm_bytes_per_s
+    assert power_cap.capped_hardware(full, node, gpu, Answers.of({"facility.gpu_power_cap": "700 W"})) is full
+
+
+def test_power_of_a_dgx_h100_at_600_w(catalog):
+    """10.2 kW less eight times 100 W."""
+    node = catalog.nodes["nvidia-dgx-h100"]
+    draw = power.node_draw(node, catalog.gpus[node.gpu], catalog, Answers.of({"facility.gpu_power_cap": "600 W"}))
+    assert magnitude(draw.maximum, "kW") == pytest.approx(9.4)
+
+
+def test_four_rtx_3090_at_300_w_at_the_wall(catalog):
+    """Puget Systems read 1,717 W; the accepted range is 1,550 to 1,850 W."""
+    answers = Answers.of({"own_server.gpu": "nvidia-rtx-3090", "own_server.gpus": 4, "facility.gpu_power_cap": "300 W"})
+    node = own_server(answers, catalog)
+    draw = power.node_draw(node, catalog.gpus[node.gpu], catalog, answers)
+    assert 1.55 <= magnitude(draw.maximum, "kW") <= 1.85
+
+
+def test_the_cap_that_fits_is_one_that_drivers_take(catalog):
+    """2,080 W of four RTX 3090 on 1,440 W: 190 W each; below 40 % of the rating nothing is offered."""
+    answers = Answers.of({"own_server.gpu": "nvidia-rtx-3090", "own_server.gpus": 4})
+    node = own_server(answers, catalog)
+    gpu = catalog.gpus[node.gpu]
+    assert power_cap.cap_that_fits(node, gpu, 2.08, 1.44) == 190.0
+    assert power_cap.cap_that_fits(node, gpu, 2.08, 0.5) is None
+    assert power_cap.cap_that_fits(node, gpu, 1.4, 1.44) is None
