@@ -13,7 +13,7 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed
+from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, least_needed, relaxed
 from rules.smallest import SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
 
@@ -28,6 +28,8 @@ MOST_DESIGNS = 160
 """Designs that are made to find the sets; seven answers take about thirty."""
 MOST_CHANGES = 240
 """Designs that are made to find the smallest changes."""
+MOST_WHILE_WRITING = 36
+"""The same for each, when a design file is written without being asked about its conflicts."""
 MOST_ANSWERS = 14
 """So many answers are told apart; of more, the last ones are always kept, so sets may be larger than need be."""
 NEEDS = ("training.tokens", "training.samples", "training.global_batch", "training.sequence_length", "workload.kind")
@@ -88,12 +90,12 @@ class Conflicts:
         }
 
 
-def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True) -> Conflicts:
+def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True, needs: bool = True) -> Conflicts:
     """Return the minimal sets of answers that cannot hold together; none where a design fits. Raises AnswerError.
 
-    `changes`: look for the smallest changes too, which takes most of the time.
+    `changes`: look for the smallest changes too, which takes most of the time; `needs`: also of what is trained.
     """
-    oracle = Oracle(catalog, MOST_DESIGNS)
+    oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING)
     all_ = constraints(answers)
     if oracle.fits(answers):
         return Conflicts((), True)
@@ -108,8 +110,8 @@ def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True) 
     sets = [ConflictSet(tuple(named[key] for key in free if key in each)) for each in found]
     if not changes:
         return Conflicts(tuple(sets), complete and not fixed)
-    oracle.most = oracle.asked + MOST_CHANGES
-    sets = [replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle)) for each in sets]
+    oracle.most = oracle.asked + (MOST_CHANGES if needs else MOST_WHILE_WRITING)
+    sets = [replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, needs=needs)) for each in sets]
     return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle))
 
 
@@ -157,18 +159,22 @@ def _sorted(sets: list[frozenset[str]], names: tuple[str, ...]) -> list[frozense
 
 
 def _changes(
-    found: ConflictSet, answers: Answers, all_: tuple[Constraint, ...], kept: list[str], oracle: Oracle
+    found: ConflictSet, answers: Answers, all_: tuple[Constraint, ...], kept: list[str], oracle: Oracle, *, needs: bool
 ) -> tuple[SmallestChange, ...]:
     """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold."""
     alone = keeping(answers, all_, kept)
     rows = []
-    for key in (*found.keys, *(key for key in NEEDS if answers.given(key))):
+    for key in (*found.keys, *(key for key in NEEDS if needs and answers.given(key))):
         if oracle.spent:
             break
-        change = exception_to(key) if key.startswith(POLICY) else smallest_change(alone, key, oracle.fits)
+        change = exception_to(key) if key.startswith(POLICY) else _smallest(alone, key, oracle)
         if change is not None:
             rows.append(change)
     return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
+
+
+def _smallest(answers: Answers, key: str, oracle: Oracle) -> SmallestChange | None:
+    return smallest_change(answers, key, oracle.fits, guess=least_needed(answers, oracle.catalog, key))
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
@@ -186,7 +192,7 @@ def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tupl
         if oracle.fits(changed):
             return tuple(chosen.values())
         for key in values:
-            more = smallest_change(changed, key, oracle.fits)
+            more = _smallest(changed, key, oracle)
             if more is not None:
                 further = cost_between(answers, key, more)
                 return tuple({**chosen, key: replace(more, before=answers.text(key), cost=further)}.values())
@@ -197,4 +203,4 @@ def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tupl
 
 def with_conflict_sets(design: Design, catalog: Catalog) -> Design:
     """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types."""
-    return design if design.fits else replace(design, conflict_sets=find_conflicts(design.answers, catalog).sets)
+    return design if design.fits else replace(design, conflict_sets=find_conflicts(design.answers, catalog, needs=False).sets)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.advisor import feasible
+from rules.advisor import consider, feasible
 from rules.answer_fields import COOLING
 from rules.answers import field_of
 from rules.findings import Kind
@@ -97,6 +97,23 @@ def relaxed(answers: Answers, keys: Collection[str]) -> Answers:
 def keeping(answers: Answers, all_: Sequence[Constraint], keys: Collection[str]) -> Answers:
     """Return answers in which of all constraints only `keys` stand."""
     return relaxed(answers, [each.key for each in all_ if each.key not in keys])
+
+
+NEEDED: dict[str, str] = {
+    "budget.purchase": "purchase_low_usd",
+    "facility.total_power": "total_power_kw",
+    "facility.racks": "racks",
+}
+"""By limit, the key figure that must not exceed it."""
+
+
+def least_needed(answers: Answers, catalog: Catalog, key: str) -> float | None:
+    """Return the least that any candidate needs of a limit when it is not limited, None where that is no key figure or nothing fits."""
+    if key not in NEEDED:
+        return None
+    good = consider(relaxed(answers, [key]), catalog).ranking.good
+    needed = [value for each in good if (value := getattr(each.figures, NEEDED[key])) is not None]
+    return min(needed, default=None)
 
 
 class Oracle:

@@ -60,13 +60,19 @@ class SmallestChange:
         return {"key": self.key, "before": self.before, "after": self.after, "cost": float(f"{self.cost:.3g}"), "text": self.text}
 
 
-def smallest_change(answers: Answers, key: str, holds: Callable[[Answers], bool]) -> SmallestChange | None:
+def smallest_change(answers: Answers, key: str, holds: Callable[[Answers], bool], *, guess: float | None = None) -> SmallestChange | None:
     """Return the smallest change of the answer `key` after which `holds`, None where none was found.
+
+    `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked.
 
     `holds` is asked of whole answers; it should not turn false again as the number moves on, and where it does, a change that was
     asked about is returned all the same.
     """
     declared = field_of(key)
+    if guess is not None and (start := answers.number(key)) and guess > start:
+        likely = _numbered(answers, key, guess if declared.kind == "count" else _rounded(guess, up=True))
+        if _holds(answers, likely, holds):
+            return likely
     if declared.kind in ("quantity", "number", "count") and answers.number(key) is not None:
         ways = [1] if key in RAISED else [-1] if key in LOWERED else [1, -1] if key in EITHER_WAY else []
         found = [change for way in ways if (change := _number(answers, key, way, holds)) is not None]
@@ -106,10 +112,7 @@ def _number(answers: Answers, key: str, way: int, holds: Callable[[Answers], boo
     low, high = declared.minimum or 0.0, declared.maximum or float("inf")
 
     def at(number: float) -> SmallestChange:
-        text = str(int(number)) if whole else value_text("", number)
-        cost = max(number / start, start / number) - 1.0
-        said = f"{'raise' if number > start else 'lower'} it to {text} {declared.unit}".strip()
-        return SmallestChange(key, answers.text(key), f"{text} {declared.unit}".strip(), cost, said)
+        return _numbered(answers, key, number)
 
     failing, good = start, None
     for step in range(1, MOST_DOUBLINGS + 1):
@@ -132,6 +135,15 @@ def _number(answers: Answers, key: str, way: int, holds: Callable[[Answers], boo
         return None
     rounded = at(good) if whole else at(_rounded(good, up=way > 0))
     return rounded if whole or _holds(answers, rounded, holds) else at(good)
+
+
+def _numbered(answers: Answers, key: str, number: float) -> SmallestChange:
+    """Return the change of a number."""
+    declared, start = field_of(key), answers.number(key) or number
+    text = str(int(number)) if declared.kind == "count" else value_text("", number)
+    cost = max(number / start, start / number) - 1.0
+    said = f"{'raise' if number > start else 'lower'} it to {text} {declared.unit}".strip()
+    return SmallestChange(key, answers.text(key), f"{text} {declared.unit}".strip(), cost, said)
 
 
 def _between(failing: float, good: float, middle: float) -> int:

@@ -50,6 +50,10 @@ class FileError(Exception):
         super().__init__(f"{shortened(str(path), 200)}: {message}")
         self.path, self.message = str(path), message
 
+    def __reduce__(self) -> tuple[type[FileError], tuple[str, str]]:
+        """Return how to make the error again in another process."""
+        return type(self), (self.path, self.message)
+
 
 @dataclass(frozen=True)
 class Loaded:
@@ -169,6 +173,8 @@ def _with_policies(answers: Answers, document: Mapping[str, Any], path: Path | s
 
 def _check_rows(document: Mapping[str, Any], path: Path | str) -> None:
     """Check the form of a design's tables as far as something here reads them; raises FileError."""
+    if not isinstance(document.get("basis", {}), dict):
+        raise FileError(path, "basis: expected a table [basis]")
     if not isinstance(document.get("design", {}), dict):
         raise FileError(path, "design: expected a table [design]")
     for name in _ROW_TABLES:

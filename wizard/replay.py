@@ -1,14 +1,17 @@
-"""Derive a saved design again and list every conclusion that changed, with what may have caused it."""
+"""Derive a saved design again and list every conclusion that changed, with what it follows from."""
 
 from __future__ import annotations
 
+import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
 from rules.answers import AnswerError
-from rules.comparison.rows import COMPARED, Change, changes_in
-from wizard.files import FileError, design_text, load, parse_toml
+from rules.comparison.rows import COMPARED, Change, changes_in, reasons_changed
+from wizard.causes import attributed, causes_of
+from wizard.files import FileError, load
+from wizard.keeping import saved_tables, text_of
 from wizard.versions import meta_of
 
 if TYPE_CHECKING:
@@ -21,12 +24,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replay:
-    """The outcome of one replay: the changes and which of catalog, rules and tool differ from when it was saved."""
+    """The outcome of one replay. `because` says for each change what it follows from; `text` is the design as it comes out now."""
 
     path: str
     changes: tuple[Change, ...]
     causes: tuple[str, ...]
     text: str
+    because: tuple[tuple[str, ...], ...] = ()
 
 
 def replay(path: Path | str, catalog: Catalog) -> Replay:
@@ -38,22 +42,34 @@ def replay(path: Path | str, catalog: Catalog) -> Replay:
         design = advise(loaded.answers, catalog)
     except AnswerError as error:
         raise FileError(path, f"{error}; the design can no longer be derived") from None
-    return compared(loaded.document, design, catalog, path)
+    return compared(loaded.document, design, catalog, path, whole=True)
 
 
-def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path: Path | str) -> Replay:
-    """Compare a saved design's `document` with the design that follows from its answers now."""
+def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path: Path | str, *, whole: bool = False) -> Replay:
+    """Compare a saved design's `document` with the design that follows from its answers now.
+
+    `whole`: find conflict sets anew where the conflicts are others, which takes a second or two; without it they are not compared.
+    """
     saved = document.get("meta", {})
     meta = meta_of(str(saved.get("name", "design")), catalog, saved)
-    text = design_text(design, meta)
-    now = parse_toml(text.encode(), path)
-    changes = changes_in(COMPARED, document, now)
-    return Replay(str(path), tuple(changes), tuple(_causes(saved, meta)) if changes else (), text)
+    tables = saved_tables(design, meta, catalog, document, search=whole)
+    now = tomllib.loads(text_of(tables))
+    compared_tables = tuple(table for table in COMPARED if whole or table != "conflict_set")
+    changes = changes_in(compared_tables, document, now)
+    if not changes:
+        return Replay(str(path), (), (), text_of(now))
+    causes = causes_of(document, now, catalog)
+    moved = document.get("design", {}).get("summary", {}).get("chosen") != now["design"]["summary"].get("chosen")
+    because = tuple(attributed(each, causes, moved) for each in changes)
+    said = tuple(str(each) for each in causes)
+    now["history"] = [*now.get("history", []), _entry(document, now, said)]
+    return Replay(str(path), tuple(changes), said, text_of(now), because)
 
 
-def _causes(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    names = {"catalog_hash": "the catalog", "rules_hash": "the rules or formulas", "tool_version": "the tool's version"}
-    found = [
-        f"{label} changed ({before.get(key, 'not named')} → {now[key]})" for key, label in names.items() if before.get(key) != now[key]
-    ]
-    return found or ["neither catalog nor rules changed: the file itself was edited"]
+def _entry(before: Mapping[str, Any], now: Mapping[str, Any], causes: tuple[str, ...]) -> dict[str, Any]:
+    """Return what history keeps of a design that is replaced: by what it was made, why it changed, and its reasons that changed."""
+    meta = {key: value for key, value in before.get("meta", {}).items() if key in ("tool_version", "catalog_hash", "rules_hash")}
+    reasons = [{"where": each.where, "before": each.before} for each in reasons_changed(before, now) if each.before]
+    summary = before.get("design", {}).get("summary", {})
+    chosen = {"name": summary["name"]} if isinstance(summary, dict) and "name" in summary else {}
+    return meta | chosen | {"causes": list(causes), "reason": reasons}

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rules.answers import Answers
-from wizard.files import FileError, answers_text, design_text, load, write_atomically
+from wizard.files import FileError, answers_text, load, write_atomically
 from wizard.kept import (
     Kept,
     Left,
@@ -192,11 +192,12 @@ class Work:
 
     def write(self, path: Path, design: Design, catalog: Any) -> dict[str, Any]:
         """Write the design to `path` and return its meta table; raises FileError. `wrote` must follow."""
+        from wizard.keeping import saved_text
         from wizard.versions import meta_of
 
         named_after_file = self.meta.get("name") in (None, "", self.path.stem if self.path else None)
         meta = meta_of(path.stem if named_after_file else str(self.meta["name"]), catalog, self.meta)
-        write_atomically(path, design_text(design, meta))
+        write_atomically(path, saved_text(design, meta, catalog))
         return meta
 
     def wrote(self, path: Path, design: Design, meta: dict[str, Any]) -> None:

@@ -33,7 +33,8 @@ def run(options: argparse.Namespace) -> int:
     """Design; returns 0, or 1 where the design has conflicts."""
     from rules.advisor import advise
     from rules.conflicts import with_conflict_sets
-    from wizard.files import design_tables, design_text, write_atomically
+    from wizard.files import write_atomically
+    from wizard.keeping import saved_tables, saved_text
     from wizard.policies import under_policies
     from wizard.versions import meta_of
 
@@ -55,11 +56,11 @@ def run(options: argparse.Namespace) -> int:
     design = with_conflict_sets(advise(answers, catalog, exhaustive=options.exhaustive), catalog)
     meta = meta_of(_name(options, loaded), catalog, loaded.meta or _earlier(options.output))
     if options.output is not None:
-        write_atomically(options.output, design_text(design, meta))
+        write_atomically(options.output, saved_text(design, meta, catalog))
     if options.json:
-        print_json(design_tables(design, meta))
+        print_json(saved_tables(design, meta, catalog))
     elif options.output is None:
-        sys.stdout.write(design_text(design, meta))
+        sys.stdout.write(saved_text(design, meta, catalog))
     _narrate(design, options.output)
     return GOOD if design.fits else NO
 

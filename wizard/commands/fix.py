@@ -87,11 +87,12 @@ def _wrapped(text: str) -> None:
 
 
 def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> None:
-    from wizard.files import design_text, write_atomically
+    from wizard.files import write_atomically
+    from wizard.keeping import saved_text
     from wizard.versions import meta_of
 
     name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
-    write_atomically(output, design_text(mended.after, meta_of(name, catalog, loaded.meta)))
+    write_atomically(output, saved_text(mended.after, meta_of(name, catalog, loaded.meta), catalog, loaded.document))
 
 
 def _narrate(mended: Mended, output: str | None) -> None:

@@ -2,51 +2,98 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
+    from collections.abc import Iterator
+
+    from wizard.replay import Replay
+
+FEWEST_TO_SHARE = 8
+"""From so many designs on they are shared among processes: each takes a second to start."""
+_CATALOG: list[Any] = []
+"""The catalog of a worker process, opened once."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("designs", nargs="+", metavar="DESIGN.toml")
-    parser.add_argument("--update", action="store_true", help="write the design as it comes out now")
+    parser.add_argument("--update", action="store_true", help="write the design as it comes out now; its old reasons are kept as history")
+    parser.add_argument(
+        "--jobs", type=_jobs, default=0, metavar="N", help="processes that share the work; as many as processors by default"
+    )
     add_catalog_option(parser)
     add_json_option(parser)
+
+
+def _jobs(text: str) -> int:
+    import argparse
+
+    if not text.isdecimal() or not 1 <= int(text) <= 1024:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 1 to 1024, got {text[:40]!r}")
+    return int(text)
 
 
 def run(options: argparse.Namespace) -> int:
     """Replay; returns 0 where nothing differs, 1 where anything does."""
     from wizard.files import write_atomically
-    from wizard.replay import replay
 
-    catalog = open_catalog(options.catalog)
     rows, differing = [], 0
-    for path in options.designs:
-        result = replay(path, catalog)
+    for result in _replayed(options):
         differing += bool(result.changes)
-        rows.append(
-            {"file": path, "same": not result.changes, "causes": list(result.causes), "changes": [vars(each) for each in result.changes]}
-        )
+        rows.append(_row(result))
         if options.update and result.changes:
-            write_atomically(path, result.text)
+            write_atomically(result.path, result.text)
         if not options.json:
-            _print(result.path, result.changes, result.causes)
+            _print(result)
     if options.json:
         print_json(rows)
     narrate(f"{len(rows)} replayed, {differing} differ" + (", updated" if options.update and differing else ""))
     return NO if differing else GOOD
 
 
-def _print(path: str, changes: tuple, causes: tuple[str, ...]) -> None:  # type: ignore[type-arg]
-    print(f"{path}: {'no difference' if not changes else f'{len(changes)} differences'}")
-    for cause in causes:
+def _replayed(options: argparse.Namespace) -> Iterator[Replay]:
+    """Yield the outcome of each design in the order in which they are named; many are shared among processes."""
+    from wizard.replay import replay
+
+    jobs = min(
+        options.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(options.designs)
+    )
+    if jobs < 2 or len(options.designs) < FEWEST_TO_SHARE:
+        catalog = open_catalog(options.catalog)
+        yield from (replay(path, catalog) for path in options.designs)
+        return
+    from concurrent.futures import ProcessPoolExecutor
+
+    open_catalog(options.catalog)  # a broken catalog is told once, not by every process
+    with ProcessPoolExecutor(jobs, initializer=_start, initargs=(options.catalog,)) as pool:
+        yield from pool.map(_one, options.designs, chunksize=max(1, min(16, len(options.designs) // (4 * jobs))))
+
+
+def _start(folders: list[str]) -> None:
+    _CATALOG[:] = [open_catalog(folders)]
+
+
+def _one(path: str) -> Replay:
+    from wizard.replay import replay
+
+    return replay(path, _CATALOG[0])
+
+
+def _row(result: Replay) -> dict[str, Any]:
+    changes = [{**vars(change), "because": list(why)} for change, why in zip(result.changes, result.because, strict=True)]
+    return {"file": result.path, "same": not result.changes, "causes": list(result.causes), "changes": changes}
+
+
+def _print(result: Replay) -> None:
+    print(f"{result.path}: {'no difference' if not result.changes else f'{len(result.changes)} differences'}")
+    for cause in result.causes:
         print(f"  because {cause}")
-    for change in changes:
-        if not change.before or not change.after:
-            print(f"  {'+' if change.after else '-'} {change.where}: {change.after or change.before}")
-        else:
-            print(f"  ~ {change.where}: {change.before} → {change.after}")
+    for change, why in zip(result.changes, result.because, strict=True):
+        print(f"  {change.line()}")
+        for each in why if len(result.causes) > 1 else ():
+            print(f"      from: {each}")
