@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 PATHS = ("PIX", "PXB", "PHB", "NODE", "SYS")
 DIRECT = ("PIX", "PXB")
 UNKNOWN = "unknown"
+TOPOLOGY_COMMANDS = {"CUDA": "nvidia-smi topo -m", "ROCm": "rocm-smi --showtopo", "oneAPI": "xpu-smi topology -m"}
+"""What prints where GPUs and adapters sit, by software stack [vendors' manuals of these tools]."""
 SLOT_GBPS_PER_LANE = {3: 126.0 / 16, 4: 252.0 / 16, 5: 504.0 / 16, 6: 968.0 / 16}
 """Raw rate of a lane in Gb/s by generation: a Gen5 x16 slot reports 504.1 Gb/s to the kernel, x8 and Gen4 x16 252 [imbue-ai
 cluster-health]; Gen6 as NCCL's table of lane speeds gives it [NVIDIA/nccl src/graph/topo.cc]."""

@@ -14,6 +14,7 @@ from rules.own_server import OWN_SERVER_ID
 from rules.regimes import Estimate
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
+from rules.sizing.node_map import TOPOLOGY_COMMANDS
 from rules.sizing.plans import run_time
 from rules.sizing.power_cap import capped_hardware
 from rules.sizing.step import HIGH_SHARE, estimate_step
@@ -34,8 +35,6 @@ LINK_MATTERS = HIGH_SHARE - 1.0
 """A link decides when losing it costs more than the step estimate's own uncertainty."""
 ARITHMETIC = ("products", "attention", "elementwise", "head", "recompute", "arithmetic", "memory", "optimizer")
 SECONDS_PER_DAY = 86_400
-TOPOLOGY_COMMANDS = {"CUDA": "nvidia-smi topo -m", "ROCm": "rocm-smi --showtopo", "oneAPI": "xpu-smi topology -m"}
-"""What prints where GPUs and adapters sit, by software stack [vendors' manuals of these tools]."""
 REFERENCE_MESSAGE_BYTES = 2.0**30
 """One GiB per rank, large enough that a collective is limited by bandwidth; the size that nccl-tests results are compared at."""
 

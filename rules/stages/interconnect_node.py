@@ -62,7 +62,12 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
-    """Return the section "node_map": how it was learnt, one row per GPU with its adapter, path and slot, and what is weak."""
+    """Return the sections "node_map", where something is known of it, and "acceptance"."""
+    return {**_node_map(candidate, context), "acceptance": _acceptance(candidate, context)}
+
+
+def _node_map(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
+    """Return how the map was learnt, and one row per GPU with its adapter, path and slot."""
     placed = placement_of(candidate.node, candidate.gpu, context.catalog, context.answers)
     if placed.map is None and placed.path == UNKNOWN and not placed.slot_told:
         return {}
@@ -84,3 +89,17 @@ def _rows(found: NodeMap) -> list[str]:
             f"GPU {each.gpu.name}: {each.adapter.name} by {each.path}, PCIe {generation} x{lanes}, processor {each.gpu.port.socket}"
         )
     return rows
+
+
+def _acceptance(candidate: Candidate, context: Context) -> dict[str, object]:
+    """Return the checks and the collectives with their limits in words."""
+    from rules.sizing.acceptance import GIB, PASS_FROM_BYTES, acceptance_plan
+
+    plan = acceptance_plan(candidate, context)
+    rows = [
+        f"{test.operation} on {test.where}, {test.ranks} GPUs: {test.limit / 1e9:.3g} GB/s of bus bandwidth or more at "
+        f"{test.points[-1].size / GIB:g} GiB ({test.points[-1].expected / 1e9:.3g} expected)"
+        for test in plan.tests
+    ]
+    section: dict[str, object] = {"suite": plan.suite or "the vendor's", "limits_from": f"{PASS_FROM_BYTES / GIB:g} GiB"}
+    return section | {"checks": [f"{each.what}: {each.passes}" for each in plan.checks], "tests": rows, "notes": list(plan.notes)}

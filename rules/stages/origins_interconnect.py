@@ -102,4 +102,5 @@ SECTIONS: dict[str, str | Origin] = {
     "performance.notes": computed(_STEP, "machine.assumed", "sustained_measured"),
     "performance.run_without_failures": "run_days",
     "node_map": _MAP,
+    "acceptance": computed("sizing.acceptance.acceptance_plan", "machine.domain", "machine.scale_up", "machine.network", "gpu.stack"),
 }

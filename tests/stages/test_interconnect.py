@@ -70,7 +70,7 @@ def test_a_candidate_without_a_plan_states_neutral_values():
     assert stated["tensor"] == 1
     assert stated["step_s"] == 0
     made, context = candidate("nvidia-dgx-h100", 1, workload={"kind": "fine_tuning_full"}, model={"preset": "llama-3.1-70b"})
-    assert set(interconnect.describe(made, context)) == {"node_map"}
+    assert set(interconnect.describe(made, context)) == {"node_map", "acceptance"}
     assert interconnect.bill(made, context) == []
 
 

@@ -39,6 +39,8 @@ class FormatModule(Protocol):
 
 
 FORMATS: tuple[Format, ...] = (
+    Format("acceptance", "acceptance", "acceptance.md", "acceptance plan: checks, collectives, expected bandwidth and limits"),
+    Format("acceptance-json", "acceptance_json", "acceptance.json", "the same for programs"),
     Format("bom-csv", "bom_csv", "bom.csv", "bill of materials, with what is known of each price"),
     Format("containerlab", "containerlab", "cluster.clab.yml", "Ethernet networks as a lab of containers"),
     Format("dot", "dot", "networks.dot", "all networks as a graph, for Graphviz"),
