@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from catalogs import Catalog
+
 REPEATS = 15
 
 
@@ -32,6 +34,21 @@ def show(name: str, figures: tuple[float, float, float]) -> None:
 
 def fresh(code: str) -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def schedule(catalog: Catalog) -> None:
+    """Write the cable schedule of 16,384 nodes to nowhere; sizing them is timed too."""
+    import os
+
+    from rules.advisor import consider
+    from rules.answers import Answers
+    from wizard.exports.cables_csv import write
+
+    answers = {
+        "model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-h100"], "scale.nodes": 16_384, "preferences.fabric": "ethernet",
+    }  # fmt: skip
+    with open(os.devnull, "w") as stream:
+        write(consider(Answers.of(answers), catalog), stream)
 
 
 def main() -> None:
@@ -63,6 +80,7 @@ def main() -> None:
     workload = describe_workload(large, catalog)
     sizes = iter(range(64, 64 + REPEATS))
     show("plan search of a new size, 405B on about 512 H100", median_ms(lambda: search_plans(workload, hardware, next(sizes) * 8, large)))
+    show("cable schedule of 131,072 GPUs on three tiers", median_ms(lambda: schedule(catalog), 1))
     print(f"{'peak memory of this process':<58}        {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB")
 
 

@@ -41,7 +41,9 @@ class FormatModule(Protocol):
 FORMATS: tuple[Format, ...] = (
     Format("acceptance", "acceptance", "acceptance.md", "acceptance plan: checks, collectives, expected bandwidth and limits"),
     Format("acceptance-json", "acceptance_json", "acceptance.json", "the same for programs"),
+    Format("addresses-csv", "addresses_csv", "addresses.csv", "address plan: routed links, loopbacks, AS numbers, out-of-band"),
     Format("bom-csv", "bom_csv", "bom.csv", "bill of materials, with what is known of each price"),
+    Format("cables-csv", "cables_csv", "cables.csv", "cable schedule: both ends, medium, length, optics, label, bundle"),
     Format("containerlab", "containerlab", "cluster.clab.yml", "Ethernet networks as a lab of containers"),
     Format("dot", "dot", "networks.dot", "all networks as a graph, for Graphviz"),
     Format("infiniband", "infiniband", "fabric.net", "InfiniBand network as ibnetdiscover lists it, for ibsim and opensm"),

@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.floor import SAME_RACK_M
 from rules.sizing.fabric.media import Medium, Side, choose_medium, family_of
 from rules.sizing.fabric.runs import Runs
 
@@ -156,7 +155,7 @@ def cable_switches(tally: Tally, runs: Runs, counted: Counted, adapters: Adapter
     for lower, upper, links, cages, length in (
         ("leaf_spine", "spine_leaf", counts.links["leaf_spine"], None, runs.leaf_spine_m),
         ("spine_core", "core_spine", counts.links["spine_core"], None, runs.spine_core_m),
-        ("leaf_leaf", "leaf_leaf", counts.inter_switch_links, (half, half), min(SAME_RACK_M, runs.leaf_leaf_m or SAME_RACK_M)),
+        ("leaf_leaf", "leaf_leaf", counts.inter_switch_links, (half, half), runs.leaf_leaf_m),
     ):
         if links:
             below, above = cages or (counts.cages[lower], counts.cages[upper])

@@ -73,7 +73,8 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     density = candidate.placed_density or (candidate.node.trays if candidate.node.is_rack else USUAL_NODES_PER_RACK)
     racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
     built = (choice.chosen.counts.switches, choice.chosen.height_u) if choice.chosen else (0, 0.0)
-    front = size_front_end(candidate, context, front_adapters, *built, racks)
+    managers = MANAGERS_PER_FABRIC if choice.chosen and choice.chosen.counts.manager_links else 0
+    front = size_front_end(candidate, context, front_adapters, *built, racks, managers)
     if front.storage is not None and not candidate.node.is_rack:  # a spare tray takes the place of a failed one in its rack
         choice = with_spares(choice, front.storage.spares, adapters)
     spares = front.storage.spares if front.storage else 0

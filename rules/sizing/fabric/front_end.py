@@ -83,11 +83,18 @@ class FrontEnd:
 
 
 def size_front_end(
-    candidate: Candidate, context: Context, adapters: Adapters, compute_switches: int, compute_height_u: float, racks: int
+    candidate: Candidate,
+    context: Context,
+    adapters: Adapters,
+    compute_switches: int,
+    compute_height_u: float,
+    racks: int,
+    managers: int = 0,
 ) -> FrontEnd:
     """Size both networks; each contains the other's switches, so they are sized in turn until nothing changes.
 
-    `racks` are those of the nodes; `compute_switches` of `compute_height_u` rack units and the storage stand in further ones.
+    `racks` are those of the nodes; `compute_switches` of `compute_height_u` rack units and the storage stand in further ones, until the
+    racks are planned. `managers` are fabric managers.
     """
     if candidate.nodes <= 1:
         return FrontEnd(None, None, None, 0, 0)
@@ -104,8 +111,9 @@ def size_front_end(
     for _ in range(4):
         other = compute_switches + (network.counts.switches if network else 0)
         height = compute_height_u + storage.height_u + (network.height_u if network else 0.0)
-        devices = other + servers + storage.boxes + storage.file_servers
-        management = _management(candidate, adapters, switch, nodes, devices, racks + ceil(height / rack_units)) if switch else None
+        devices = other + servers + managers + storage.boxes + storage.file_servers
+        all_racks = candidate.floor.places if candidate.floor else racks + ceil(height / rack_units)
+        management = _management(candidate, adapters, switch, nodes, devices, all_racks) if switch else None
         connector = network.option.switch.connector if network else ""
         wanted = fixed + management_ports(management.uplinks if management else 0, speed, connector)
         if wanted == endpoints:

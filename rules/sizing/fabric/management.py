@@ -27,7 +27,7 @@ SWITCH_TRAYS = 9
 @dataclass(frozen=True)
 class ManagementWiring:
     """What is managed: `nodes` in racks of `density`, `dpus` with a controller of their own in each, `racks` with `power_units` each,
-    `trays` nodes in a pre-integrated rack (0 for servers), and the names of switches of other networks.
+    `trays` nodes in a pre-integrated rack (0 for servers), and the names of switches and fabric managers of other networks.
     """
 
     front: FrontEnd
@@ -47,7 +47,8 @@ class ManagementWiring:
         if front.management is None:
             raise ValueError("a single node has no out-of-band network")
         compute, front_end = wire_compute(sized.choice, sized.adapters, candidate), wire_front(front, candidate)
-        switches = [name for each in (compute, front_end.wiring if front_end else None) if each for tier in each.switches for name in tier]
+        wired = [each for each in (compute, front_end.wiring if front_end else None) if each]
+        switches = [name for each in wired for name in (*each.managers, *(name for tier in each.switches for name in tier))]
         dpus = adapters.count if DPU in adapters.name else 0
         trays = candidate.node.trays if candidate.node.is_rack else 0
         return cls(front, front.management, nodes, trays or sized.design.nodes_per_rack, dpus, trays, tuple(switches))

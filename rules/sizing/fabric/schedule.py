@@ -1,0 +1,142 @@
+"""The cable schedule: every cable of a design with both ends, one row per logical link, without a list of all of them.
+
+    for row in schedule_of(candidate, context): ...
+
+A row is a link. Links that share an assembly, a splitter or a fan of fibres have one `label`; there are as many labels of a product as the
+bill of materials counts. A module sits in a cage (device, cage): links that share the cage share the module.
+"""
+
+from __future__ import annotations
+
+from itertools import chain
+from typing import TYPE_CHECKING, NamedTuple
+
+from rules.sizing.fabric.cabling import sides_of
+from rules.sizing.fabric.design import OUT_OF_BAND_CABLE, SizedFabric, design_fabric
+from rules.sizing.fabric.floor import run_m, sold_m, tray_path
+from rules.sizing.fabric.front_cabling import FrontMedia
+from rules.sizing.fabric.front_links import UPLINK, FrontWiring
+from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, SPINE_CORE, Wiring
+from rules.sizing.fabric.management import ManagementWiring
+from rules.sizing.fabric.media import Medium, choose_medium
+from rules.sizing.fabric.networks import networks_of
+from rules.sizing.fabric.runs import Runs
+from rules.sizing.fabric.stands import Stand, stands_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from catalogs import Catalog
+    from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.links import Link
+    from rules.sizing.fabric.networks import Network
+
+
+class Row(NamedTuple):
+    """One link of the schedule. Lengths in m: `run_m` as routed, `length_m` as bought. No optics where the cable has plugs."""
+
+    label: str
+    bundle: str
+    link: Link
+    lower: Stand
+    upper: Stand
+    medium: str
+    cable: str
+    run_m: float
+    length_m: float
+    path: str
+    lower_optic: str
+    upper_optic: str
+
+
+def schedule_of(candidate: Candidate, context: Context) -> Iterator[Row]:
+    """Yield the rows of all networks of a candidate, in the order of their links; none for a single node."""
+    sized = design_fabric(candidate, context)
+    networks = networks_of(candidate, context, sized)
+    stands = stands_of(candidate, context, networks, sized.floor)
+    return chain.from_iterable(_rows(network, sized, context.catalog, stands) for network in networks)
+
+
+def _rows(network: Network, sized: SizedFabric, catalog: Catalog, stands: Mapping[str, Stand]) -> Iterator[Row]:
+    medium_of = _media(network, sized, catalog)
+    for link in network.links():
+        medium, longest = medium_of(link)
+        lower, upper = stands[link.lower.device], stands[link.upper.device]
+        run = run_m(lower.place, upper.place)
+        end = link.upper
+        length = sold_m(longest) if medium.assembly and not medium.per_link and end.lanes > 1 else sold_m(run)
+        yield Row(
+            f"{end.device}:{_piece(link, medium)}", f"{lower.rack}–{upper.rack}", link, lower, upper, medium.medium,
+            medium.assembly or medium.fibre, run, length, tray_path(lower.place, upper.place), medium.lower, medium.upper,
+        )  # fmt: skip
+
+
+def _piece(link: Link, medium: Medium) -> str:
+    """Return what tells a cable from the others at its upper device: its port, its cage where plugs are shared, its optical port."""
+    end = link.upper
+    if link.tier == UPLINK:  # fanned out of one optical port
+        return end.port.split(":")[0]
+    if medium.assembly and not medium.per_link and end.lanes > 1:
+        return str(end.cage)
+    return end.port if medium.split == 1 else f"{end.cage}.{(end.lane - 1) // medium.split + 1}"
+
+
+def _media(network: Network, sized: SizedFabric, catalog: Catalog) -> Callable[[Link], tuple[Medium, float]]:
+    """Return a function from a link to its medium and the length that decided on it; the same choice as the bill's."""
+    wiring = network.wiring
+    if isinstance(wiring, ManagementWiring):
+        cable = Medium("copper", OUT_OF_BAND_CABLE, per_link=True)
+        return lambda _: (cable, 0.0)
+    if isinstance(wiring, FrontWiring):
+        return _front_media(wiring, sized, catalog)
+    return _compute_media(wiring, sized, catalog)
+
+
+def _compute_media(wiring: Wiring, sized: SizedFabric, catalog: Catalog) -> Callable[[Link], tuple[Medium, float]]:
+    counted = sized.choice.chosen
+    assert counted is not None
+    runs = Runs(wiring, sized.floor, "compute")
+    node, manager, _ = sides_of(wiring, counted, sized.adapters)
+    between = _between(runs, sized, catalog, wiring)
+    block = {name: runs.block_of(index) for plane in wiring.switches[::3] for index, name in enumerate(plane)}
+    known: dict[tuple[int, int, bool], tuple[Medium, float]] = {}
+
+    def medium_of(link: Link) -> tuple[Medium, float]:
+        found = between.get(link.tier)
+        if found is not None:
+            return found
+        key = (block[link.upper.device], link.group, link.tier == MANAGER)
+        found = known.get(key)
+        if found is None:
+            length = runs.cage_m(key[0], key[1])
+            found = known[key] = choose_medium(catalog, manager if key[2] else node, length), length
+        return found
+
+    return medium_of
+
+
+def _between(runs: Runs, sized: SizedFabric, catalog: Catalog, wiring: Wiring) -> dict[str, tuple[Medium, float]]:
+    counted = sized.choice.chosen if runs.role == "compute" else sized.front.network
+    assert counted is not None
+    among = sides_of(wiring, counted, sized.adapters)[2]
+    lengths = {
+        LEAF_SPINE: runs.leaf_spine_m,
+        SPINE_CORE: runs.spine_core_m,
+        LEAF_LEAF: runs.leaf_leaf_m,
+    }
+    return {tier: (choose_medium(catalog, among, length), length) for tier, length in lengths.items()}
+
+
+def _front_media(wiring: FrontWiring, sized: SizedFabric, catalog: Catalog) -> Callable[[Link], tuple[Medium, float]]:
+    media = FrontMedia(wiring, sized.front_adapters, catalog, sized.floor)
+    between = _between(media.runs, sized, catalog, wiring.wiring)
+    nodes, storage, uplinks = (media.nodes, media.node_m), (media.storage, media.storage_m), (media.uplinks, media.node_m)
+
+    def medium_of(link: Link) -> tuple[Medium, float]:
+        if link.tier in between:
+            return between[link.tier]
+        if link.tier == UPLINK:
+            return uplinks
+        return storage if link.lower.device.startswith("storage-") else nodes
+
+    return medium_of

@@ -1,0 +1,128 @@
+"""The cable schedule: the same cables, modules and lengths as the bill, between the racks as planned."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter, defaultdict
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import consider
+from rules.answers import Answers
+from rules.sizing.fabric.floor import run_m, sold_m, tray_path
+from rules.sizing.fabric.schedule import schedule_of
+from rules.sizing.placed import placed_racks
+
+DGX = {"model.preset": "llama-3.1-70b", "preferences.nodes": ["nvidia-dgx-h100"], "facility.rack_power": "45 kW"}
+DESIGNS = {
+    "four units": {**DGX, "scale.nodes": 127, "preferences.fabric": "infiniband"},
+    "three nodes": {**DGX, "scale.nodes": 3},
+    "eight nodes": {**DGX, "scale.nodes": 8},
+    "thin racks": {**DGX, "scale.nodes": 256, "facility.rack_power": "12 kW"},
+    "racks of 72": {
+        "model.preset": "llama-3.1-70b", "preferences.nodes": ["nvidia-gb200-nvl72"], "scale.gpus": 576, "facility.cooling": "liquid",
+    },
+    "two planes": {
+        "model.preset": "llama-3.1-70b", "preferences.nodes": ["nvidia-dgx-b300"], "scale.nodes": 64, "preferences.fabric": "ethernet",
+    },
+    "a100": {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-a100-640gb"], "scale.nodes": 20},
+}  # fmt: skip
+
+
+def designed(answers):
+    considered = consider(Answers.of(answers), load_catalog())
+    return considered, considered.ranking.chosen.candidate
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_the_schedule_counts_what_the_bill_counts(name):
+    considered, candidate = designed(DESIGNS[name])
+    labels, modules, media = defaultdict(set), defaultdict(set), defaultdict(Counter)
+    for row in schedule_of(candidate, considered.context):
+        labels[row.link.network, row.cable].add(row.label)
+        media[row.link.network][row.medium] += 1
+        for end, optic in ((row.link.lower, row.lower_optic), (row.link.upper, row.upper_optic)):
+            if optic:
+                modules[row.link.network, optic].add((end.device, end.cage))
+    counted = {key: len(each) for key, each in (*labels.items(), *modules.items())}
+    for network in (candidate.fabric.compute, candidate.fabric.storage, candidate.fabric.out_of_band):
+        scheduled = {item: number for (role, item), number in counted.items() if role == network.role}
+        assert scheduled == {item: number for item, number in network.cables.items() if number}, network.role
+        if network.media:
+            assert media[network.role] == network.media
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_end_stands_where_the_racks_are_planned(name):
+    considered, candidate = designed(DESIGNS[name])
+    racks = {rack.name: rack for rack in placed_racks(candidate, considered.context)}
+    units = {rack.name: {slot.unit for slot in rack.slots} for rack in racks.values()}
+    seen = set()
+    for row in schedule_of(candidate, considered.context):
+        for end, stand in ((row.link.lower, row.lower), (row.link.upper, row.upper)):
+            assert stand.rack in racks, end
+            assert stand.place == racks[stand.rack].place
+            assert not stand.unit or stand.unit in units[stand.rack]
+            if end.device.startswith(("node", "compute-leaf", "front-leaf", "oob", "compute-spine")):
+                assert stand.unit, end
+            seen.add(end.device)
+        assert row.run_m == run_m(row.lower.place, row.upper.place)
+        assert row.length_m >= row.run_m
+        assert row.bundle == f"{row.lower.rack}–{row.upper.rack}"
+    assert len(seen) > candidate.nodes
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_modules_at_both_ends_agree_and_reach(name):
+    considered, candidate = designed(DESIGNS[name])
+    catalog = load_catalog()
+    cages = {}
+    for row in schedule_of(candidate, considered.context):
+        cable = catalog.cables.get(row.cable)
+        if cable is not None and cable.reach is not None:
+            assert cable.reach.to("m") >= row.run_m, row
+        optics = [catalog.cables.get(item) for item in (row.lower_optic, row.upper_optic)]
+        assert len({each.medium for each in optics if each is not None}) <= 1
+        assert all(each.reach is None or each.reach.to("m") >= row.run_m for each in optics if each is not None)
+        for end, optic in ((row.link.lower, row.lower_optic or row.cable), (row.link.upper, row.upper_optic or row.cable)):
+            if end.lanes > 1:
+                assert cages.setdefault((end.device, end.cage), optic) == optic, "one module or plug in a cage"
+
+
+def test_denser_racks_shorten_runs():
+    def longest(**answers):
+        considered, candidate = designed({**DESIGNS["thin racks"], "scale.nodes": 700, **answers})
+        rows = [row for row in schedule_of(candidate, considered.context) if row.link.network == "compute"]
+        return max(row.run_m for row in rows), {row.medium for row in rows}
+
+    thin, dense = longest(), longest(**{"facility.rack_power": "45 kW"})
+    assert thin[0] > 50 > dense[0]
+    assert "dr" in thin[1]
+    assert "dr" not in dense[1]
+
+
+def test_runs_by_hand():
+    """Racks of 0.6 m, twenty in a row, rows 3.6 m apart; 7 m up, down and slack."""
+    assert run_m(3, 3) == 2
+    assert run_m(3, 4) == 5
+    assert run_m(3, 5) == pytest.approx(7 + 2 * 0.6)
+    assert run_m(20, 21) == pytest.approx(7 + 10 * 0.6 * 2 + 3.6 - 2 * 0.6 + 0.6), "from the end of a row to the start of the next"
+    assert run_m(1, 41) == pytest.approx(7 + 2 * 3.6), "over the cross tray at the start of the rows"
+    assert tray_path(1, 41) == "row 1, cross tray 1, row 3"
+    assert [sold_m(length) for length in (2, 5, 8.2, 16, 30.1, 58)] == [2, 5, 10, 20, 40, 60]
+
+
+def test_the_csv_has_a_row_per_link():
+    from wizard.exports.cables_csv import HEAD, write
+
+    considered, candidate = designed(DESIGNS["eight nodes"])
+    stream = io.StringIO()
+    write(considered, stream)
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    assert tuple(rows[0]) == HEAD
+    assert len(rows) == sum(1 for _ in schedule_of(candidate, considered.context))
+    first = rows[0]
+    assert (first["a device"], first["a port"], first["b device"]) == ("node-0001", "nic1", "compute-leaf-01")
+    assert first["speed (Gb/s)"] == "400.0"
