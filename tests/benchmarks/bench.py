@@ -39,6 +39,7 @@ def fresh(code: str) -> None:
 def schedule(catalog: Catalog) -> None:
     """Write the cable schedule of 16,384 nodes to nowhere; sizing them is timed too."""
     import os
+    from pathlib import Path
 
     from rules.advisor import consider
     from rules.answers import Answers
@@ -47,7 +48,7 @@ def schedule(catalog: Catalog) -> None:
     answers = {
         "model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-h100"], "scale.nodes": 16_384, "preferences.fabric": "ethernet",
     }  # fmt: skip
-    with open(os.devnull, "w") as stream:
+    with Path(os.devnull).open("w") as stream:
         write(consider(Answers.of(answers), catalog), stream)
 
 
