@@ -11,6 +11,8 @@ WORKLOADS = ("pretraining", "fine_tuning_full", "fine_tuning_lora", "fine_tuning
 PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "tf32", "fp32")
 OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 RECOMPUTE = ("none", "selective", "full")
+POST_TRAINING = ("none", "dpo", "grpo", "ppo")
+ROLLOUTS = ("separate", "sleeping", "awake")
 OFFLOADS = ("none", "optimizer", "parameters", "nvme")
 COOLING = ("air", "rear_door", "liquid", "immersion")
 REDUNDANCIES = ("n", "n_plus_1", "2n")
@@ -92,6 +94,9 @@ FIELDS: tuple[AnswerField, ...] = (
     AnswerField("training.tokens", "number", "15T", minimum=1, maximum=1e18, units_ignored=_TOKENS),
     AnswerField("training.samples", "number", "1.28M", minimum=1, maximum=1e18, units_ignored=_TOKENS),
     _count("training.lora_rank", "16", 1, 65_536, 16, "rank 16 on all linear layers is a common start"),
+    _choice("training.post_training", POST_TRAINING),
+    _choice("training.rollout", ROLLOUTS),
+    _quantity("training.reserved_memory", "5 GiB", "GiB", 0, 1000),
     # how large and how soon
     _choice("scale.mode", ("deadline", "fixed", "budget"), "deadline", "the smallest cluster that finishes in time"),
     _quantity("scale.deadline", "54 days", "day", 0.001, 36_500, "90 days", "a quarter of a year, a usual planning horizon"),

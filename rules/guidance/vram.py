@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
+from rules.guidance.vram_post_training import POST_TRAINING_RULES
 from rules.guidance.vram_rates import RATE_RULES
 
 PRINTED_SHARE = 0.95
@@ -391,4 +392,4 @@ _FIT_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*_FIT_RULES, *RATE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*_FIT_RULES, *RATE_RULES, *POST_TRAINING_RULES), key=lambda rule: rule.id))

@@ -22,6 +22,7 @@ from rules.sizing.memory_overheads import (
     context_bytes,
     term_ends,
 )
+from rules.sizing.memory_post_training import other_model_bytes
 from rules.sizing.memory_ranges import Ends, likely, outer, term_ranges
 from rules.sizing.memory_schedule import in_flight
 from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions, gib_range
@@ -75,7 +76,8 @@ class MemoryModel:
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
         self.wide = element_bytes(workload.precision)
-        self.vocabulary = self.shape.vocabulary_size if self.transformer else 0
+        # every multi-token-prediction layer has logits and a loss of its own
+        self.vocabulary = self.shape.vocabulary_size * (1 + self.shape.mtp_layers) if self.transformer else 0
         self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
         self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
         self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
@@ -287,10 +289,12 @@ class MemoryModel:
     def _device_range(self, allocated: tuple[float, float, float], plan: Plan) -> tuple[float, float, float]:
         low, expected, high = allocated
         context, groups = context_bytes(), communicator_bytes(plan)
+        other = other_model_bytes(self.workload, plan) if self.workload.post_training != "none" else (0.0, 0.0, 0.0)
+        taken = self.workload.reserved_gib * GIB
         return (
-            low * (1 + FRAGMENTATION[0]) + context[0] + groups[0],
-            expected * (1 + FRAGMENTATION[1]) + context[1] + groups[1],
-            high * (1 + FRAGMENTATION[2]) + context[2] + groups[2],
+            low * (1 + FRAGMENTATION[0]) + context[0] + groups[0] + other[0] + taken,
+            expected * (1 + FRAGMENTATION[1]) + context[1] + groups[1] + other[1] + taken,
+            high * (1 + FRAGMENTATION[2]) + context[2] + groups[2] + other[2] + taken,
         )
 
 
@@ -336,6 +340,8 @@ def _stage_ranges(kernel: MemoryModel, plan: Plan, terms: Terms) -> dict[str, En
     found = dict(zip(TERMS, term_ranges(terms, kernel.ends(plan)), strict=True))
     low, expected, high = outer(found.values())
     found["fragmentation"] = (low * FRAGMENTATION[0], expected * FRAGMENTATION[1], high * FRAGMENTATION[2])
+    found["other_models"] = other_model_bytes(kernel.workload, plan)
+    found["reserved"] = (kernel.workload.reserved_gib * GIB,) * 3
     found["communicators"] = communicator_bytes(plan)
     found["runtime_context"] = context_bytes()
     return {name: (ends[0] / GIB, ends[1] / GIB, ends[2] / GIB) for name, ends in found.items() if ends[2] > 0}
@@ -348,6 +354,9 @@ def _reported(stage: Mapping[str, Ends], reserved: bool) -> list[Ends]:
 
 GIB = 2.0**30
 
+POST_TRAINING_NOTE = (
+    "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
+)
 OFFLOAD_NOTES = {
     "optimizer": "optimizer state is in host memory",
     "parameters": "optimizer state and parameters are in host memory",
@@ -363,17 +372,15 @@ OPTIMIZER_NOTES = {
 
 
 def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
-    shape, kind = kernel.shape, kernel.workload.kind
+    shape = kernel.shape
     said = {
         f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
         "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
         OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
-        "multi-token-prediction layers are not counted": bool(shape.mtp_layers),
+        "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
         "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
         "embedding tables are assumed to spread evenly over the GPUs": shape.kind == "recommendation",
-        "out of scope: reinforcement learning, whose reference and reward models and rollout engines need memory too": kind.startswith(
-            "fine_tuning"
-        ),
+        POST_TRAINING_NOTE: kernel.workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(kernel.workload.optimizer, ""): kernel.workload.optimizer in OPTIMIZER_NOTES,
     }
     return tuple(note for note, holds in said.items() if holds)

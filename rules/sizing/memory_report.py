@@ -11,6 +11,7 @@ from rules.sizing.host import gpus_per_node, naive_load_memory
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import verdict_of
 from rules.sizing.memory_checks import gathered_checkpoint, gathers_weights, initialisation_peak
+from rules.sizing.memory_post_training import rollout_host_bytes
 from rules.sizing.memory_ranges import Ends, outer
 from rules.sizing.memory_states import stage_layers
 from rules.sizing.training_bytes import BF16_BYTES, FP32_BYTES, state_bytes
@@ -32,6 +33,8 @@ BASIS: Mapping[str, tuple[Kind, str]] = {
     "activations": (Kind.DERIVED, "counted tensor by tensor, × micro-batches in flight"),
     "loss_head": (Kind.DERIVED, "bytes per token and vocabulary entry of the loss that the software uses"),
     "working_set": (Kind.DERIVED, "weight gradients before they are added, weights that are gathered, parts that are recomputed"),
+    "other_models": (Kind.DERIVED, "bytes of the models that post-training keeps beside the trained one, spread over all GPUs"),
+    "reserved": (Kind.YOU, "what others take of the GPU, as you said"),
     "fragmentation": (Kind.ESTIMATED, "reserved over allocated memory of 43 measured runs, applied to this one"),
     "communicators": (Kind.ESTIMATED, "observed sizes and NCCL's default buffers, by kinds of groups"),
     "runtime_context": (Kind.ESTIMATED, "observed sizes of contexts and loaded kernels"),
@@ -141,7 +144,9 @@ def host_terms(workload: Workload, plan: Plan, node: Node, nodes: int, catalog: 
     share = magnitude(workload.checkpoint, "byte") / nodes
     weights = BF16_BYTES * workload.parameters.total
     loading = (weights / nodes, weights / nodes, naive_load_memory(workload.parameters.total, gpus))
+    asleep = rollout_host_bytes(workload) * max(1, gpus // plan.tensor)
     rows = (
+        ("sleeping_engine", (asleep, asleep, asleep), "weights of the engine that samples, one copy for each tensor-parallel group"),
         ("offloaded_state", (offloaded[0] / nodes, offloaded[1] / nodes, offloaded[2] / nodes), "state that the plan keeps on the host"),
         ("pinned_checkpoint", (0.0, share, share), "the node's share of a checkpoint that is written in the background"),
         ("data_loader", (loader, loader, loader), "batches that the workers hold ready"),

@@ -55,7 +55,8 @@ class MemoryOptions:
     `loss_head` None: fused, or plain with full sharding. `keeps_outputs`: the pipeline keeps what each micro-batch puts out until
     the step is over, logits on the last stage [torch.distributed.pipelining; PyTorch issue 159251], and has receive buffers for
     every one. `reserved`: the figure to compare with is what the allocator reserves, its cache included, as PyTorch programs log it.
-    `offload`: what rests on the host under every plan, as `Plan.offload`. `gradients_known`: gradients are kept in the type that is counted, 32 bits unless `gradient_bytes` says otherwise.
+    `offload`: what rests on the host under every plan, as `Plan.offload`. `gradients_known`: gradients are kept in the type that is
+    counted, 32 bits unless `gradient_bytes` says otherwise.
     """
 
     activations: ActivationOptions = field(default_factory=ActivationOptions)

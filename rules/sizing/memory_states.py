@@ -88,7 +88,9 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
     """Return the parameters of every pipeline stage of a transformer; tied embeddings are held by the first and the last stage.
 
     Routed experts count in full (memory follows total, not active parameters). With `virtual` > 1 the layers of a stage are
-    chunks spread over the depth, so the leading dense layers of a mixture fall to the stages of the first chunks.
+    chunks spread over the depth, so the leading dense layers of a mixture fall to the stages of the first chunks. Layers that predict
+    further tokens, each with a projection of 2h·h, stand on the last stage and share embedding and head [DeepSeek-V3, arXiv:2412.19437
+    §2.2].
     """
     per_stage = stage_layers(shape.layers, stages)
     share = stated_share(shape, counted_total(shape))
@@ -99,17 +101,20 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
     made, start = [], 0
     wide = (2 if shape.gated_ffn else 1) * shape.hidden_size
     mixed_matrix = wide * max(shape.shared_expert_ffn_size, shape.expert_ffn_size)
+    predicting = shape.mtp_layers * (2.0 * shape.hidden_size**2 + 3.0 * shape.hidden_size)
     for stage, count in enumerate(per_stage):
+        further = shape.mtp_layers if stage == stages - 1 else 0
         chunk = -(-count // virtual)
         begin = stage * chunk if virtual > 1 else start
         leading = max(0, min(chunk if virtual > 1 else count, shape.dense_layers - begin)) if shape.experts else count
         root = (embedding if stage == 0 else 0.0) + (tied_head + shape.hidden_size if stage == stages - 1 else 0.0)
-        with_experts = count - leading
+        with_experts = count - leading + (further if shape.experts else 0)
+        leading += 0 if shape.experts else further
         made.append(
             StageParameters(
-                layers=count,
+                layers=count + further,
                 dense_layers=leading,
-                dense=leading * plain + with_experts * mixed + root,
+                dense=leading * plain + with_experts * mixed + root + (predicting if further else 0.0),
                 routed=with_experts * routed,
                 root=root,
                 largest_unit=max(plain if leading else 0.0, mixed if with_experts else 0.0),

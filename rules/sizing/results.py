@@ -116,7 +116,9 @@ class Workload:
 
     `kind` as the answer `workload.kind`. `unit` is what is counted: token, image or sample. `units_total` over the run
     (0 where unknown). `global_batch` in sequences (or images, samples) per step; `sequence_length` in tokens (1 else).
-    `trainable_parameters` have gradients and optimizer state (all but for LoRA and QLoRA).
+    `trainable_parameters` have gradients and optimizer state (all but for LoRA and QLoRA). `post_training`: none, dpo, grpo or ppo,
+    which keep models beside the trained one; `rollout`: whether the engine that samples is separate, sleeping or awake on these GPUs.
+    `reserved_gib`: what others take of each GPU's memory.
     """
 
     kind: str
@@ -135,6 +137,9 @@ class Workload:
     checkpoint: Quantity
     data_kind: str
     assumed: Mapping[str, str] = field(default_factory=dict)
+    post_training: str = "none"
+    rollout: str = "separate"
+    reserved_gib: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -91,7 +91,28 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         checkpoint=_checkpoint(trainable, answers.text("training.precision"), optimizer, shape),
         data_kind=_data_kind(resolving, kind),
         assumed=resolving.assumed,
+        post_training=_post_training(resolving, kind),
+        rollout=_rollout(resolving),
+        reserved_gib=(answers.number("training.reserved_memory") or 0.0) if answers.given("training.reserved_memory") else 0.0,
     )
+
+
+def _post_training(resolving: _Resolving, kind: str) -> str:
+    """Return how a fine-tuned model is post-trained, "none" where nothing was said; raises AnswerError for other workloads."""
+    given = resolving.answers.text("training.post_training") if resolving.answers.given("training.post_training") else "none"
+    if given != "none" and not kind.startswith("fine_tuning"):
+        raise AnswerError("training.post_training", f"{given} is a way of fine-tuning; expected a workload.kind of it, got {kind}")
+    return given
+
+
+def _rollout(resolving: _Resolving) -> str:
+    """Return where the engine that samples is: the answer, else on GPUs of its own, recorded where a method samples."""
+    answers = resolving.answers
+    if answers.given("training.rollout"):
+        return answers.text("training.rollout")
+    if answers.given("training.post_training") and answers.text("training.post_training") in ("grpo", "ppo"):
+        resolving.assumed["training.rollout"] = "separate: the engine that samples answers has GPUs of its own, which are not counted"
+    return "separate"
 
 
 def _passes(kind: str, shape: ModelShape) -> float:

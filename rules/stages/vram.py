@@ -25,6 +25,7 @@ from rules.sizing.memory_checks import (
     quick_gpus,
     shares_states,
 )
+from rules.sizing.memory_post_training import ROLLOUT_WORDS, SAMPLING, other_models
 from rules.sizing.parameters import counted_total
 from rules.sizing.plans import search
 from rules.sizing.power_cap import capped_hardware
@@ -44,7 +45,9 @@ STAGE = Stage.VRAM
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 GIB, TERA = 2.0**30, 1e12
-PLAN_KEYS = tuple(f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "offload"))
+PLAN_KEYS = tuple(
+    f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "offload")
+)
 SHOWN_DIGITS = 3
 
 FACTS: tuple[FactField, ...] = (
@@ -86,6 +89,11 @@ FACTS: tuple[FactField, ...] = (
     FactField("parameters_billion", "parameters of the model"),
     FactField("active_billion", "parameters that a token uses"),
     FactField("trainable_billion", "parameters that are trained"),
+    FactField("post_training", "how the model is post-trained: none, dpo, grpo or ppo"),
+    FactField("other_model_count", "models of the same size beside the trained one"),
+    FactField("other_models_gib", "what they take of the fullest GPU"),
+    FactField("samples", "whether the method samples answers from the model"),
+    FactField("rollout", "where the engine that samples is: separate, sleeping or awake"),
     FactField("adapters", "whether only adapters are trained"),
     FactField("full_training", "whether all parameters are trained"),
     FactField("optimizer", "the optimizer"),
@@ -156,6 +164,7 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "largest_term_gib": _gib(terms[memory.largest_term]),
         "state_gib": state,
         "activations_gib": _gib(terms["activations"]) if "activations" in terms else 0.0,
+        "other_models_gib": _gib(terms["other_models"]) if "other_models" in terms else 0.0,
         "zero_stage": plan.zero_stage,
         **_sharing_facts(plan, context.workload),
         "recompute": plan.recompute,
@@ -191,6 +200,7 @@ def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> d
         "largest_term_gib": 0.0,
         "state_gib": 0.0,
         "activations_gib": 0.0,
+        "other_models_gib": 0.0,
         "zero_stage": plan.zero_stage,
         **_sharing_facts(plan, context.workload),
         "recompute": plan.recompute,
@@ -230,6 +240,10 @@ def _workload_facts(workload: Workload) -> dict[str, Scalar]:
         "parameters_billion": workload.parameters.total / 1e9,
         "active_billion": workload.parameters.active / 1e9,
         "trainable_billion": workload.trainable_parameters / 1e9,
+        "post_training": workload.post_training.upper() if workload.post_training != "none" else "none",
+        "other_model_count": sum(other_models(workload)),
+        "samples": workload.post_training in SAMPLING,
+        "rollout": ROLLOUT_WORDS[workload.rollout],
         "adapters": adapters,
         "full_training": not adapters,
         "optimizer": workload.optimizer,
