@@ -6,6 +6,7 @@ import pytest
 
 from catalogs.quantities import magnitude
 from rules.sizing.memory_checks import quick_gpus
+from rules.stages import vram
 from tests.published.asking import SHARDED, asked, case, catalog, number
 
 
@@ -117,6 +118,17 @@ def test_a_cluster_of_eight_48_gb_cards_trains_7b_but_not_30b(model, accepted):
         assert any(rule.startswith("vram.") for rule in design.hard_rejections)
 
 
+@case("calc-rocm-unexplained-headroom", "https://github.com/ROCm/Megatron-LM/pull/162")
+def test_every_memory_term_says_how_it_is_known_and_nothing_is_left_over():
+    """A flat headroom of 82 GiB held 43 GiB that no term explained: here each term has a basis, and the terms add up to the peak."""
+    design = asked({"model.preset": "llama-3.1-70b", "scale.nodes": 8, "preferences.nodes": ["supermicro-as-8125gs-tnmr2-mi300x"]})
+    memory = vram.describe(design.candidate, design.considered.context)["memory"]
+    assert set(memory["basis"]) == set(memory["terms"])
+    assert all(words.split(":")[0] in ("measured", "derived", "estimated", "assumed", "you") for words in memory["basis"].values())
+    explained = sum(number(size, "GiB") for size in memory["terms"].values())
+    assert explained == pytest.approx(number(memory["expected"], "GiB"), rel=0.01)
+
+
 @case(
     "cat-b200-180-vs-192",
     "https://github.com/stas00/ml-engineering/blob/master/compute/accelerator/README.md#accelerator-memory-size-and-speed",
@@ -150,6 +162,13 @@ def test_memory_taken_by_a_provider_is_asked_for_where_it_matters():
     question = design.finding("vram.memory_of_network_software")
     assert question is not None
     assert "memory" in question.ask
+    told = asked(
+        {"model.preset": "mpt-30b", "training.sequence_length": 2048, "training.global_batch": 768, "scale.nodes": 1, **SHARDED},
+        preferences__nodes=["nvidia-dgx-a100-640gb"], parallelism__micro_batch=6, parallelism__recompute="full",
+        training__reserved_memory="5 GiB",
+    )  # fmt: skip
+    assert design.fact("headroom_gib") - told.fact("headroom_gib") == pytest.approx(5, abs=0.01)
+    assert told.finding("vram.at_risk") is not None
     roomy = asked({"model.preset": "llama-3.2-1b", "scale.nodes": 1, "preferences.nodes": ["nvidia-dgx-b200"], "training.global_batch": 8})
     assert roomy.fact("headroom_gib") > 5
     assert roomy.finding("vram.memory_of_network_software") is None
