@@ -29,11 +29,11 @@ _OWN_RULES: tuple[Rule, ...] = (
         stage=Stage.INTERCONNECT,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.expert > F.domain_gpus,),
+        when=(F.expert_domains > 1,),
         guidance=("G1c.1", "G2e.2"),
         because=(
-            "Experts spread over {expert} GPUs, the fast links join {domain_gpus}: every token crosses the network, and the step waits "
-            "{expert_percent} for it. Leaving the domain made the exchange over 64 GPUs about seven times slower where it was measured."
+            "Experts spread over {expert} GPUs, the fast links join {domain_gpus}, so an expert group lies in up to {expert_domains} "
+            "domains: tokens cross the network, and the step waits {expert_percent} for it. Leaving the domain made the exchange over 64 GPUs about seven times slower where it was measured."
         ),
         fix=(
             Fix("parallelism.expert", "keep expert parallelism inside the domain", "{domain_gpus}"),

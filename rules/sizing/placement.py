@@ -68,3 +68,16 @@ def most_domains(plan: Plan, domain: int) -> int:
     """Return over how many domains the plan's tensor, context and expert groups lie at most; 1 where all stay inside."""
     used = placed_domain(plan, domain)
     return max(-(-span // used) + (0 if tiles(span, used) else 1) for span in _spans(plan))
+
+
+def expert_domains(plan: Plan, domain: int) -> int:
+    """Return over how many domains an expert group lies at most, 1 where it stays inside or there is none.
+
+    A group that does not fill the GPUs used of a domain lies across one more than its size needs: 48 of 72 lie in two racks for every
+    second group.
+    """
+    span = plan.expert * plan.expert_tensor
+    if plan.expert <= 1:
+        return 1
+    used = placed_domain(plan, domain)
+    return -(-span // used) + (0 if tiles(span, used) else 1)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.fabric.adapters import gpu_direct
-from rules.sizing.fabric.compute import domains_spanned, needs_compute_fabric
+from rules.sizing.fabric.compute import domains_spanned, experts_spanned, needs_compute_fabric
 from rules.sizing.fabric.design import technology_name
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
@@ -250,13 +250,12 @@ def _plan(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[st
     accumulations = max(1.0, context.workload.global_batch / (plan.micro_batch * plan.data)) if plan else 1.0
     zero3_gb = _rule_of_thumb(catalog, "fab-comms-zero3") * parameters / 1e9
     node_gbps = sized.effective_gbps * sized.gpus_per_node
-    domain = max(1, candidate.node.scale_up_domain)
     message, base = traffic.message_mib, _base_nodes(candidate, context)
     return {
         "base_nodes": base,
         "base_words": counted_words(base, "node"),
         "domains_spanned": domains_spanned(candidate),
-        "expert_domains": -(-plan.expert * plan.expert_tensor // domain) if plan and plan.expert > 1 else 1,
+        "expert_domains": experts_spanned(candidate),
         "zero_stage": plan.zero_stage if plan else 0,
         "zero_stage_given": context.answers.given("parallelism.zero_stage"),
         "zero3_gb": zero3_gb,

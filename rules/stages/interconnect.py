@@ -13,10 +13,11 @@ from rules.guidance.interconnect import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.regimes import Estimate
 from rules.sizing.collectives import Group, all_reduce_seconds
-from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware, hardware_of
+from rules.sizing.hardware import PCIE_BYTES_PER_S, Hardware
 from rules.sizing.node_map import TOPOLOGY_COMMANDS
+from rules.sizing.placement import expert_domains
 from rules.sizing.plans import run_time
-from rules.sizing.power_cap import capped_hardware
+from rules.sizing.site_measured import site_hardware
 from rules.sizing.step import HIGH_SHARE, estimate_step
 from rules.stages import interconnect_node as inside
 from rules.stages.validated import validated_by
@@ -52,6 +53,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("tensor", "tensor-parallel ranks, 1 without a plan"),
     FactField("pipeline", "pipeline stages"),
     FactField("expert", "expert-parallel ranks"),
+    FactField("expert_domains", "scale-up domains over which an expert group lies"),
     FactField("data", "data-parallel ranks"),
     FactField("domain_gpus", "GPUs that the fast links join"),
     FactField("scale_up_kind", "the link among the GPUs of a node, by name"),
@@ -99,8 +101,8 @@ FACTS: tuple[FactField, ...] = (
 
 
 def hardware_for(candidate: Candidate, context: Context) -> Hardware:
-    """Return the hardware of the candidate, with the node's own adapters."""
-    return capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
+    """Return the hardware of the candidate, with the node's own adapters and what was measured on site."""
+    return site_hardware(candidate.node, candidate.gpu, context)
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
@@ -133,6 +135,7 @@ def _place(candidate: Candidate, hardware: Hardware) -> dict[str, Scalar]:
         "tensor": plan.tensor if plan else 1,
         "pipeline": plan.pipeline if plan else 1,
         "expert": plan.expert if plan else 1,
+        "expert_domains": expert_domains(plan, hardware.domain) if plan else 1,
         "data": plan.data if plan else 1,
     }
 
@@ -265,7 +268,8 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     if choice is None:
         return node_map
     plan, step, workload = choice.plan, choice.step, context.workload
-    rate = hardware_for(candidate, context).rate(workload.precision)
+    hardware = hardware_for(candidate, context)
+    rate, measured = hardware.rate(workload.precision), hardware.measured
     seconds = {name: format_quantity(value, "s") for name, value in sorted(step.terms.items(), key=lambda each: -each[1].magnitude)}
     parallelism: dict[str, object] = {
         "plan": plan.label,
@@ -295,8 +299,9 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "peak": format_quantity(rate.peak / 1e12, "TFLOP/s"),
         "exposed_communication": round(step.exposed_share, 4),
         "sent_between_domains_per_gpu": format_quantity(step.inter_node_bytes_per_gpu, "GB"),
-        "kind": "estimated",
+        "kind": "measured" if hardware.time_factor != 1.0 else "estimated",
         "validated_by": validated_by(candidate, context, Estimate.TIME),
+        **({"measured_on_site": list(measured)} if measured else {}),
         "notes": list(step.notes),
     }
     days = run_time(workload, step).to("s").magnitude / SECONDS_PER_DAY

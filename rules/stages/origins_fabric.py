@@ -109,7 +109,7 @@ ORIGINS: dict[str, Origin] = {
     "managers_missing": computed(f"{_F}.compute.choose_compute", "technology", "tiers", "free_leaf_ports", "compute_switch.manager_port"),
     "nodes_with_managers": arithmetic("max(1, nodes - 1)"),
     "domains_spanned": computed(f"{_F}.compute.domains_spanned", "plan", "node.scale_up_domain"),
-    "expert_domains": taken("plan", "node.scale_up_domain"),
+    "expert_domains": computed("sizing.placement.expert_domains", "plan", "node.scale_up_domain"),
     "zero_stage": taken("plan.label", "size.gpus"),
     "zero_stage_given": taken("parallelism.zero_stage"),
     "zero3_gb": arithmetic(

@@ -6,6 +6,10 @@ from rules.origins import Origin, arithmetic, computed, for_each, taken
 
 _HARDWARE = "sizing.hardware.hardware_of"
 _STEP = "sizing.step.estimate_step"
+_MEASURED = (
+    "measured.all_reduce_inside", "measured.all_reduce_between", "measured.all_reduce_nodes", "measured.message_size", "measured.step_time",
+    "measured.gpus", "measured.global_batch", "measured.node", "measured.date",
+)  # fmt: skip
 _PLAN = taken("plan.label", "size.gpus")
 _LINK = ("gpu.scale_up.technology", "gpu.scale_up.per_direction", "node.topology", "node.scale_up_domain")
 
@@ -39,6 +43,7 @@ ORIGINS: dict[str, Origin] = {
     "multi_node": taken("size.nodes"),
     "multi_domain": taken("size.gpus", "machine.devices", "machine.domain"),
     "domain_gpus": taken("machine.domain"),
+    "expert_domains": computed("sizing.placement.expert_domains", "plan", "domain_gpus"),
     "scale_up_kind": computed(_HARDWARE, "gpu.scale_up.kind", "node.topology"),
     "topology": taken("node.topology"),
     "scale_up_gb_per_s": taken("machine.scale_up"),
@@ -97,7 +102,8 @@ SECTIONS: dict[str, str | Origin] = {
     "performance.peak": taken("machine.peak"),
     "performance.exposed_communication": "exposed_percent",
     "performance.sent_between_domains_per_gpu": taken("step.sent"),
-    "performance.kind": computed(_STEP, "step.terms", note="counted by formula, not measured"),
+    "performance.kind": computed(_STEP, "step.terms", "measured.step_time", note="counted by formula, unless a step was measured on site"),
+    "performance.measured_on_site": computed("sizing.site_measured.site_hardware", *_MEASURED),
     "performance.validated_by": computed("regimes.nearest", "plan.label", "gpu.name", "training.precision", "work.model_kind", "size.gpus"),
     "performance.notes": computed(_STEP, "machine.assumed", "sustained_measured"),
     "performance.run_without_failures": "run_days",

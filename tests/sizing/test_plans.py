@@ -11,7 +11,7 @@ from rules.answers import Answers
 from rules.candidate import Context
 from rules.proposals import propose
 from rules.sizing.hardware import hardware_of
-from rules.sizing.placement import most_domains, placed_domain, spread_evenly
+from rules.sizing.placement import expert_domains, most_domains, placed_domain, spread_evenly
 from rules.sizing.plan_counts import legal_gpu_counts, minimum_gpus, usable_gpus
 from rules.sizing.plan_space import Fixed, enumerate_shardings
 from rules.sizing.plans import run_time, search, search_plans, step_seconds
@@ -143,6 +143,21 @@ def test_jobs_are_spread_evenly_over_the_fewest_racks_that_can(gpus, domain, use
 def test_domains_of_a_group(plan, domain, domains):
     """Counted by hand: 64 ranks in a full rack of 72 can start in one and end in the next; 64 of each rack hold them whole."""
     assert most_domains(plan, domain) == domains
+
+
+@pytest.mark.parametrize(
+    ("plan", "domain", "domains"),
+    [
+        (Plan(expert=64, data=576), 72, 2),
+        (Plan(expert=64, data=512), 72, 1),
+        (Plan(expert=48, data=144), 72, 2),
+        (Plan(expert=16, data=64), 8, 2),
+        (Plan(tensor=16, data=64), 8, 1),
+    ],
+)
+def test_domains_of_an_expert_group(plan, domain, domains):
+    """48 of 72 fit in a rack, yet the second group lies half in the next one; tensor groups do not count."""
+    assert expert_domains(plan, domain) == domains
 
 
 @pytest.mark.parametrize(("experts", "largest"), [(256, 8), (160, 8), (72, 72), (144, 72), (60, 12), (128, 8)])

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rules.sizing.fabric.counts import two_tier_nodes
 from rules.sizing.fabric.inputs import FabricInput
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
-from rules.sizing.placement import most_domains
+from rules.sizing.placement import expert_domains, most_domains
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -102,12 +102,19 @@ def _decide(asked: str, possible: list[str], candidate: Candidate, context: Cont
 
 def domains_spanned(candidate: Candidate) -> int:
     """Return over how many scale-up domains the plan's tensor, expert or context groups reach; 1 where all stay inside."""
-    if candidate.choice is None:
-        return 1
+    return most_domains(candidate.choice.plan, _domain_gpus(candidate)) if candidate.choice else 1
+
+
+def experts_spanned(candidate: Candidate) -> int:
+    """Return over how many scale-up domains an expert group of the plan lies; 1 where it stays inside."""
+    return expert_domains(candidate.choice.plan, _domain_gpus(candidate)) if candidate.choice else 1
+
+
+def _domain_gpus(candidate: Candidate) -> int:
     domain = max(1, candidate.node.scale_up_domain)
     if domain == 1:  # without fast links the GPUs of one server share its host
         domain = max(1, candidate.node.gpu_count // candidate.node.trays)
-    return most_domains(candidate.choice.plan, domain * candidate.gpu.devices)
+    return domain * candidate.gpu.devices
 
 
 def _count(candidate: Candidate, context: Context, adapters: Adapters, technology: str) -> Counted | None:
