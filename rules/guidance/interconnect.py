@@ -33,7 +33,8 @@ _OWN_RULES: tuple[Rule, ...] = (
         guidance=("G1c.1", "G2e.2"),
         because=(
             "Experts spread over {expert} GPUs, the fast links join {domain_gpus}, so an expert group lies in up to {expert_domains} "
-            "domains: tokens cross the network, and the step waits {expert_percent} for it. Leaving the domain made the exchange over 64 GPUs about seven times slower where it was measured."
+            "domains: tokens cross the network, and the step waits {expert_percent} for it. Leaving the domain made the exchange over 64 "
+            "GPUs about seven times slower where it was measured."
         ),
         fix=(
             Fix("parallelism.expert", "keep expert parallelism inside the domain", "{domain_gpus}"),
