@@ -30,6 +30,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "explain": ("wizard.commands.explain", "say how something in a design was concluded"),
     "export": ("wizard.commands.export", "write a design as a file for another tool"),
     "questions": ("wizard.commands.questions", "print a design's questions for vendors"),
+    "report": ("wizard.commands.report", "what a buyer reads: reasons, parts, pictures, questions; Markdown or HTML"),
     "estimate": ("wizard.commands.estimate", "memory and step time of given training runs"),
     "validate": ("wizard.commands.validate", "how far the estimates are from measured runs"),
     "fabric": ("wizard.commands.fabric", "switches, links, cages and modules of given fabrics"),

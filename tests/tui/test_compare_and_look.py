@@ -141,3 +141,15 @@ async def test_words_filter_the_answers_of_the_review():
         text = await type_text(app, pilot, "electricity")
         assert "Electricity" in text
         assert "Optimizer" not in text
+
+
+async def test_the_report_is_written_and_copied(tmp_path):
+    async with interview(WIDE, engine=REAL) as (app, pilot):
+        app.action_write_report()
+        await rest(app, pilot)
+        await press(app, pilot, "enter")
+        assert (tmp_path / "my-cluster.html").read_text().startswith("<!DOCTYPE html>")
+        app.action_copy_report()
+        await rest(app, pilot)
+        assert app.clipboard.startswith("# Design of a GPU cluster")
+        assert app.work.design.name in app.clipboard

@@ -119,6 +119,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("command_palette", ("ctrl+p",), "All commands", "Find any command, step or question by typing.", line="all"),
     Action("save_design", ("ctrl+s", "f10"), "Save", "Write the design with its reasons to a TOML file.", line="save"),
     Action("save_as", (), "Save under another name", "Write the design to another file."),
+    Action("write_report", (), "Write the report", "Reasons, parts, pictures and questions, as a page that prints or as Markdown."),
+    Action("copy_report", (), "Copy the report", "Put the report on the clipboard, as Markdown."),
     Action("open_file", ("ctrl+o",), "Open a file", "Open a saved design or a file of answers."),
     Action("start_page", (), "Start page", "New design, examples, unfinished work. The work in hand is kept in the autosave."),
     Action("change_theme", (), "Change colours", "Choose another theme, light ones among them."),

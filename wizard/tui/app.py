@@ -20,6 +20,7 @@ from wizard.situations import load_situations
 from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
 from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
+from wizard.tui.giving import Giver
 from wizard.tui.help import help_text
 from wizard.tui.keeping_app import URGENT
 from wizard.tui.keymap import use_keymap
@@ -64,7 +65,7 @@ class WizardApp(EngineApp):
         super().__init__(Adviser(catalog_folders, advise))
         self._configure(config or Config())
         self.fault: FileError | None = None
-        self.asker = Asker(self)
+        self.asker, self.giver = Asker(self), Giver(self)
         self._file = file
 
     def _configure(self, config: Config) -> None:
@@ -353,6 +354,14 @@ class WizardApp(EngineApp):
         self.notify(f"Saved {path.name}{conflicts}.", timeout=4)
         self.keep()  # answers given while it was written stand in no file yet
         self.show_work()
+
+    def action_write_report(self) -> None:
+        """Write the report to a file."""
+        self.giver.write_report()
+
+    def action_copy_report(self) -> None:
+        """Copy the report."""
+        self.giver.copy_report()
 
     async def action_open_file(self) -> None:
         """Ask for a file and open it."""

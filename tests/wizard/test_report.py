@@ -1,0 +1,129 @@
+"""The report: everything that the design says, as Markdown and as a page; escaped, balanced and printable."""
+
+from __future__ import annotations
+
+import re
+from html.parser import HTMLParser
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import consider
+from rules.answers import Answers
+from rules.assembly import assemble
+from rules.findings import Kind
+from tests.wizard.calls import call
+from wizard.pictures import PICTURES
+from wizard.report.blocks import Heading, Items, Paragraph, PictureBlock, Table
+from wizard.report.contents import contents
+from wizard.report.markdown import markdown
+from wizard.report.page import page
+
+VOID = {"meta", "br", "hr", "img"}
+
+
+class Balance(HTMLParser):
+    """Counts what is open, and keeps the text."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+@pytest.fixture(scope="module")
+def weighed():
+    answers = Answers.of({"model.preset": "llama-3.1-8b", "training.tokens": "200B", "scale.mode": "fixed", "scale.nodes": 4})
+    considered = consider(answers, load_catalog())
+    design = assemble(considered.context, considered.judged, considered.ranking, considered.rejected)
+    return design, considered, contents(design, considered, {"name": "Four <nodes> & a | bar", "created": "2026-12-01"})
+
+
+def plain(text: str) -> str:
+    """Return text without what Markdown and wrapping add."""
+    return " ".join(re.sub(r"\\(.)", r"\1", text).split())
+
+
+def test_every_reason_part_question_and_picture_is_in_both_forms(weighed):
+    design, _, blocks = weighed
+    parsed = Balance()
+    parsed.feed(page(blocks))
+    for text in (plain(markdown(blocks)), " ".join(" ".join(parsed.text).split())):
+        for found in (*design.of_kind(Kind.DECISION), *design.of_kind(Kind.WARNING)):
+            assert " ".join(found.because.split()) in text
+        for found in design.of_kind(Kind.QUESTION):
+            assert " ".join(found.ask.split()) in text
+        for line in design.bom:
+            assert " ".join(line.name.split()) in text
+        for picture in PICTURES:
+            assert f"{picture.title}: {picture.shows}" in text
+        assert " cannot be drawn (" not in text
+        assert "llama-3.1-8b" in text
+
+
+def test_the_page_is_balanced_stands_alone_and_tells_pictures_apart(weighed):
+    made = page(weighed[2])
+    parsed = Balance()
+    parsed.feed(made)
+    assert parsed.open == []
+    assert made.count("<svg") >= len(PICTURES)
+    ids = re.findall(r'\bid="([^"]+)"', made)
+    assert len(ids) == len(set(ids))
+    assert not re.search(r'(src|href)="(https?:)?//', made.replace("http://www.w3.org", ""))
+    assert "@media print" in made
+
+
+def test_special_characters_are_text_and_nothing_else(weighed):
+    blocks = [
+        Heading(1, "a <b> & c"),
+        Paragraph("1 * 2 | 3"),
+        Items(("<script>",)),
+        Table(("x|y",), (("`z`",),)),
+        PictureBlock("t", ("<>",), "<svg></svg>"),
+    ]
+    made = page(blocks)
+    assert "<script>" not in made
+    assert "a &lt;b&gt; &amp; c" in made
+    text = markdown(blocks)
+    assert "1 \\* 2 \\| 3" in text
+    assert "| x\\|y |" in text
+    assert "\\<script\\>" in text
+
+
+def test_pipes_in_cells_keep_the_tables_whole(weighed):
+    lines = markdown(weighed[2]).splitlines()
+    for number, line in enumerate(lines):
+        if line.startswith("| ---"):
+            width = len(re.findall(r"(?<!\\)\|", line))
+            row = number + 1
+            while row < len(lines) and lines[row].startswith("|"):
+                assert len(re.findall(r"(?<!\\)\|", lines[row])) == width, lines[row]
+                row += 1
+
+
+def test_the_command_writes_by_suffix_and_says_whether_it_fits(tmp_path):
+    answers = tmp_path / "plan.toml"
+    answers.write_text('[model]\npreset = "llama-3.1-8b"\n[scale]\nmode = "fixed"\nnodes = 1\n')
+    assert call("report", answers, "-o", tmp_path / "r.md").code == 0
+    assert (tmp_path / "r.md").read_text().startswith("# plan\n")
+    assert call("report", answers, "-o", tmp_path / "r.html", "--no-pictures").code == 0
+    assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
+    assert call("report", answers).out.startswith("# plan\n")
+    wrong = call("report", answers, "-o", tmp_path / "r.pdf")
+    wrong.assert_one_message()
+    answers.write_text('[model]\npreset = "llama-3.1-8b"\n[scale]\nmode = "fixed"\nnodes = 1\n[budget]\npurchase = "100 USD"\n')
+    found = call("report", answers)
+    assert found.code == 1
+    assert "## What cannot hold together" in found.out
+    assert "budget.purchase = 100 USD" in plain(found.out)
