@@ -22,6 +22,22 @@ DEVICE_COLUMNS = {
     "name", "role", "tenant", "manufacturer", "device_type", "platform", "serial", "asset_tag", "status", "site", "location", "rack",
     "position", "face", "parent", "device_bay", "airflow", "virtual_chassis", "cluster", "description", "comments", "tags",
 }  # fmt: skip
+CABLE_TYPES = {"cat6a", "dac-passive", "dac-active", "aoc", "mmf-om4", "smf-os2"}
+RACK_COLUMNS = {
+    "site",
+    "name",
+    "status",
+    "u_height",
+    "description",
+    "location",
+    "facility_id",
+    "tenant",
+    "role",
+    "serial",
+    "asset_tag",
+    "type",
+    "width",
+}
 STATUSES = {"connected", "planned", "decommissioning"}
 
 
@@ -62,6 +78,21 @@ class TestNetbox:
         assert all(port in interfaces[device[name]] for name, port in ends)
         assert {row["status"] for row in rows} <= STATUSES
         assert max(len(row["label"]) for row in rows) <= 100
+        assert {row["type"] for row in rows} <= CABLE_TYPES
+        assert all(float(row["length"]) > 0 for row in rows)
+
+    def test_devices_stand_in_racks_that_exist_and_in_units_that_are_free(self, design):
+        racks = {row["name"]: int(row["u_height"]) for row in rows_of("netbox-racks", *design)}
+        assert set(rows_of("netbox-racks", *design)[0]) <= RACK_COLUMNS
+        heights = {(each["manufacturer"], each["model"]): each["u_height"] for each in types_of(*design)}
+        taken: Counter[tuple[str, int]] = Counter()
+        for row in rows_of("netbox-devices", *design):
+            assert row["rack"] in racks
+            if row["position"]:
+                first, height = int(row["position"]), heights[row["manufacturer"], row["device_type"]]
+                assert first + height - 1 <= racks[row["rack"]], row
+                taken.update((row["rack"], unit) for unit in range(first, first + max(1, int(height))))
+        assert [place for place, times in taken.items() if times > 1] == []
 
 
 def test_a_switch_of_the_library_has_its_size_and_its_cages():

@@ -148,3 +148,12 @@ class TestYaml:
         lines = [f"BlockName={each['block']} Nodes={each['nodes']}" for each in block["block"]["blocks"]]
         lines.append("BlockSizes=" + ",".join(map(str, block["block"]["block_sizes"])))
         assert "\n".join(lines) in exported("slurm-block", node, units)
+
+    def test_every_plane_has_a_root(self):
+        """Separate networks need a root each, or jobs are placed across them [nebius/soperator pull request 2585]."""
+        document = yaml.safe_load(exported("slurm-yaml", "nvidia-dgx-b300", 32, "ethernet"))
+        assert problems("topology", document) == []
+        trees = [each for each in document if "tree" in each]
+        assert [each["topology"] for each in trees] == ["plane-1", "plane-2"]
+        assert [each["cluster_default"] for each in document] == [True, False, False]
+        assert trees[0]["tree"] == trees[1]["tree"]

@@ -49,6 +49,7 @@ FORMATS: tuple[Format, ...] = (
     Format("infiniband", "infiniband", "fabric.net", "InfiniBand network as ibnetdiscover lists it, for ibsim and opensm"),
     Format("netbox-cables", "netbox_cables", "cables.csv", "NetBox: every link, to import after the devices"),
     Format("netbox-devices", "netbox_devices", "devices.csv", "NetBox: every device, to import after the types"),
+    Format("netbox-racks", "netbox_racks", "racks.csv", "NetBox: racks, to import before the devices"),
     Format("netbox-types", "netbox_types", "device-types.yaml", "NetBox: device types with their interfaces"),
     Format("bom-without-prices-csv", "bom_without_prices_csv", "bom-without-prices.csv", "bill of materials for a vendor to fill in"),
     Format("design-without-prices", "design_without_prices", "shared.toml", "the design as a file without prices, costs and budget"),

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rules.sizing.fabric.links import Device, Link
 
 GENERIC = "Generic"
+SITE = "cluster"
+"""The site that racks and devices are imported into."""
 WORDS = {"manager": "Fabric manager", "server": "Management server", "storage": "Storage box", "power": "Power unit",
          "site": "Site network", "rack part": "Part of a rack"}  # fmt: skip
 NO_UNITS = ("power", "site")
