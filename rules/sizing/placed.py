@@ -196,3 +196,32 @@ def _stood(load: Load) -> Iterator[Slot]:
         for index in range(boxes.count):
             yield _slot(boxes, index, math.ceil(base - 1e-9) + 1)
             base = math.ceil(base - 1e-9) + boxes.height_u
+
+
+@dataclass(frozen=True)
+class Alike:
+    """Racks with the same devices in the same units: the first of them, and the names of all."""
+
+    first: PlacedRack
+    names: tuple[str, ...]
+
+    @property
+    def title(self) -> str:
+        """Return the names of the racks in short: "C1", "C1 to C16", "C1 to C8, C12"."""
+        runs: list[list[str]] = []
+        for name in self.names:
+            number = int(name[1:])
+            if runs and runs[-1][-1][0] == name[0] and int(runs[-1][-1][1:]) == number - 1:
+                runs[-1].append(name)
+            else:
+                runs.append([name])
+        return ", ".join(run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+
+
+def alike(racks: tuple[PlacedRack, ...]) -> tuple[Alike, ...]:
+    """Return the kinds of racks in the order in which they are first met, compute racks before the others."""
+    groups: dict[tuple[object, ...], list[PlacedRack]] = {}
+    for rack in sorted(racks, key=lambda each: (each.kind != "compute", each.place)):
+        devices = tuple((slot.device, slot.role, slot.unit, slot.height_u) for slot in rack.slots)
+        groups.setdefault((rack.kind, rack.units, rack.binding, devices), []).append(rack)
+    return tuple(Alike(group[0], tuple(rack.name for rack in group)) for group in groups.values())

@@ -23,7 +23,7 @@ BINDING_WORDS = {
     "circuits": "the rack's circuits",
     "airflow": "the air that reaches the rack",
     "floor": "the floor's load",
-    "pre-integrated": "sold as a rack",
+    "pre-integrated": "what is sold as one rack",
     "desk": "stands on a desk",
     "cluster": "there are no further nodes",
     "equipment": "there is no further equipment",

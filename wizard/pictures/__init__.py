@@ -42,6 +42,9 @@ PICTURES: tuple[Picture, ...] = (
     Picture("candidates", "Candidates", "what each candidate costs against how long it takes"),
     Picture("memory", "Memory", "what fills a GPU on each pipeline stage, against what it has"),
     Picture("node", "Node", "how GPUs and network adapters hang together inside one server"),
+    Picture("racks", "Racks", "what stands in which rack unit, with the power and weight of every kind of rack and what binds it"),
+    Picture("power_line", "Power line", "the way of the power: utility, generator, UPS, circuits of every rack with their ratings"),
+    Picture("power", "Power", "where the power goes: GPUs, the rest of the nodes, network, storage, cooling and losses"),
     Picture("step", "Step", "where the seconds of a training step go: arithmetic, waiting by kind, bubble"),
     Picture("plans", "Plans", "all parallel plans by step time and memory, and which none beats in both"),
 )

@@ -1,0 +1,92 @@
+"""Elevations, the one-line diagram and where the power goes, of designs that were worked out by hand."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import Considered, consider
+from rules.answers import Answers
+from rules.sizing.placed import alike, placed_racks
+from wizard.pictures import power, power_line, racks
+
+SIXTEEN = {
+    "model.preset": "llama-3.1-8b", "scale.nodes": 16, "preferences.nodes": ["nvidia-dgx-h100"], "facility.feed": "415v_three_phase",
+    "facility.ups": "2n", "facility.generator": "n", "facility.pue": 1.25, "facility.total_power": "300 kW",
+}  # fmt: skip
+DESK = {
+    "model.preset": "gpt2-xl", "preferences.nodes": ["workstation-2x-rtx-5090"], "scale.nodes": 1, "facility.feed": "120v_single_phase",
+}  # fmt: skip
+
+
+@lru_cache
+def considered(*pairs: tuple[str, object]) -> Considered:
+    return consider(Answers.of({key: list(value) if isinstance(value, tuple) else value for key, value in pairs}), load_catalog())
+
+
+def designed(answers: dict[str, object]) -> Considered:
+    return considered(*((key, tuple(value) if isinstance(value, list) else value) for key, value in answers.items()))
+
+
+def test_four_dgx_h100_stand_in_the_lower_32_units_of_a_rack():
+    """NVIDIA DGX H100: 8U, 10.2 kW, 130.45 kg; four are 40.8 kW and 522 kg, and ten of 42 units are blank."""
+    lines = racks.text(designed(SIXTEEN), 38)
+    head = next(index for index, line in enumerate(lines) if line.startswith("compute: C1"))
+    assert lines[head] == "compute: C1 to C4, 4 alike"
+    assert lines[head + 1 : head + 4] == ["40.8 kW, 522 kg", "32 of 42 U, 10 blank", "bound by the cooling"]
+    units = lines[head + 4 : head + 46]
+    assert [line.split()[0] for line in units] == [str(unit) for unit in range(42, 0, -1)]
+    assert all(line.endswith("·") for line in units[:10])
+    assert units[10] == "32 ┌ node 4"
+    assert units[41] == " 1 └"
+
+
+def test_racks_alike_are_folded_and_all_are_counted():
+    chosen = designed(SIXTEEN)
+    candidate = chosen.ranking.chosen.candidate
+    placed = placed_racks(candidate, chosen.context)
+    kinds = alike(placed)
+    assert sum(len(kind.names) for kind in kinds) == len(placed) == candidate.facility.rack_count
+    assert kinds[0].title == "C1 to C4"
+    assert racks.text(chosen, 120)[0] == f"Racks: {len(placed)} in {len(kinds)} kinds, the first of each kind drawn"
+
+
+def test_the_line_from_the_utility_to_the_racks():
+    """Four DGX H100 of 10.2 kW on two 415 V circuits of 60 A, 69 kW: 59 % loaded; one path carries 34.5 kW, less than the rack."""
+    lines = power_line.text(designed(SIXTEEN), 100)
+    assert lines[1].startswith("Utility: ")
+    assert lines[1].endswith("of 300 kW that are there")
+    assert any(line.startswith("UPS: 2N, 2 × ") for line in lines)
+    at = next(index for index, line in enumerate(lines) if "compute C1 to C4: 4 × 40.8 kW" in line)
+    assert lines[at + 1].strip(" │") == "on 2 × 415 V, three-phase, 60 A: 69 kW continuous, 59% loaded"
+    assert lines[at + 2].strip(" │") == "2 paths; when one is lost, what hangs on it stops"
+
+
+def test_a_machine_that_one_outlet_does_not_carry():
+    """1.6 kW on an outlet of 120 V and 15 A, which carries 1,440 W continuously."""
+    text = " ".join(power_line.text(designed(DESK), 60))
+    assert "more than one 120 V, single-phase, 15 A outlet carries continuously, 1.44 kW" in " ".join(text.split())
+    assert racks.text(designed(DESK), 60)[1].startswith("Nothing stands in racks")
+
+
+@pytest.mark.parametrize("highest", [True, False])
+def test_the_parts_of_the_power_are_the_total(highest):
+    chosen = designed(SIXTEEN)
+    candidate = chosen.ranking.chosen.candidate
+    parts = power._parts(candidate, chosen.context, candidate.facility, highest=highest)
+    it = candidate.facility.it_power_maximum if highest else candidate.facility.it_power_typical
+    assert sum(parts.values()) == pytest.approx(it.to("kW").magnitude * 1.25)
+    if highest:
+        assert parts["GPUs"] == pytest.approx(16 * 8 * 0.7)
+        assert parts["rest of the nodes"] == pytest.approx(16 * (10.2 - 5.6))
+
+
+def test_a_cap_comes_off_the_gpus():
+    """16 × 8 GPUs at 500 of 700 W: 64 kW, and the rest of the nodes stays 4.6 kW each."""
+    chosen = designed({**SIXTEEN, "facility.gpu_power_cap": "500 W"})
+    candidate = chosen.ranking.chosen.candidate
+    parts = power._parts(candidate, chosen.context, candidate.facility, highest=True)
+    assert parts["GPUs"] == pytest.approx(64.0)
+    assert parts["rest of the nodes"] == pytest.approx(16 * 4.6)
