@@ -219,6 +219,16 @@ FIELDS: tuple[AnswerField, ...] = (
         "a purchase should rest on values that were read at their source",
     ),
     _choice("preferences.announced_products", ("exclude", "allow"), "exclude", "an announced product is not a purchase"),
+    # what was measured on site
+    _quantity("measured.all_reduce_inside", "455 GB/s", "GB/s", 0.01, 20_000),
+    _quantity("measured.all_reduce_between", "380 GB/s", "GB/s", 0.01, 20_000),
+    _count("measured.all_reduce_nodes", "16", 2, 100_000),
+    _quantity("measured.message_size", "8 GB", "GB", 1e-3, 1000, "8 GiB", "the largest message of the usual sweep of nccl-tests"),
+    _quantity("measured.step_time", "14.7 s", "s", 1e-4, 1e5),
+    _count("measured.gpus", "64", 1, 1_000_000),
+    _count("measured.global_batch", "128", 1, 1_000_000),
+    AnswerField("measured.node", "name", "nvidia-dgx-h100"),
+    AnswerField("measured.date", "name", "2026-11-03"),
     # the person's own server
     AnswerField("own_server.gpu", "name", "nvidia-rtx-4090"),
     _count("own_server.gpus", "8", 1, 1024),

@@ -19,13 +19,12 @@ from rules.own_server import OWN_SERVER_ID, own_server
 from rules.scale import size_given
 from rules.sizing.cooling import match_cooling
 from rules.sizing.cost import unit_price
-from rules.sizing.hardware import hardware_of
 from rules.sizing.placement import rounded_domain
 from rules.sizing.plans import search_plans, step_seconds
 from rules.sizing.power import node_draw
-from rules.sizing.power_cap import capped_hardware
 from rules.sizing.pue import pue_of
 from rules.sizing.reliability import goodput_at
+from rules.sizing.site_measured import site_hardware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -208,7 +207,7 @@ def _seconds(hardware: Hardware, gpus: int, context: Context) -> float:
 
 
 def _hardware(node: Node, gpu: Gpu, context: Context, network_gbps: float | None = None) -> Hardware:
-    return capped_hardware(hardware_of(node, gpu, context.catalog, network_gbps), node, gpu, context.answers)
+    return site_hardware(node, gpu, context, network_gbps)
 
 
 def _fixed_units(node: Node, context: Context) -> int | str:

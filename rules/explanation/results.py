@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rules.origins import Origin, arithmetic, computed, taken
 from rules.scale import size_given
-from rules.sizing.hardware import hardware_of
-from rules.sizing.power_cap import capped_hardware
+from rules.sizing.site_measured import site_hardware
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,7 +36,7 @@ class Result:
 
 
 def _hardware(candidate: Candidate, context: Context) -> Hardware:
-    return capped_hardware(hardware_of(candidate.node, candidate.gpu, context.catalog), candidate.node, candidate.gpu, context.answers)
+    return site_hardware(candidate.node, candidate.gpu, context)
 
 
 def _step(name: str) -> Read:

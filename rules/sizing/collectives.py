@@ -89,10 +89,16 @@ def scale_up_rate(hardware: Hardware, ranks: int) -> float:
     [ml-engineering network].
     """
     share: float = (ranks - 1) / (hardware.domain - 1) if hardware.mesh and hardware.domain > ranks else 1.0
-    return hardware.scale_up_bytes_per_s * SCALE_UP_EFFICIENCY.get(hardware.technology, 0.8) * max(share, 1e-9)
+    rate = hardware.scale_up_bytes_per_s * hardware.inside_factor
+    return rate * SCALE_UP_EFFICIENCY.get(hardware.technology, 0.8) * max(share, 1e-9)
 
 
-def _overhead(hardware: Hardware, who: Group, size: float) -> float:
+def adapter_rate(hardware: Hardware) -> float:
+    """Return the bytes per second and direction of one GPU's share of the adapters, as measured on site where it was."""
+    return hardware.nic_bytes_per_s * hardware.between_factor
+
+
+def overhead_seconds(hardware: Hardware, who: Group, size: float) -> float:
     """Return floor and ramp in seconds for `size` bytes."""
     if who.domains == 1:
         floor = hardware.scale_up_latency_s
@@ -114,7 +120,7 @@ def all_reduce_seconds(hardware: Hardware, who: Group, size: float) -> float:
             rate *= IN_NETWORK_GAIN.get(hardware.architecture, IN_NETWORK_GAIN_DEFAULT)
         inside = 2 * (who.ranks - 1) / who.ranks * size / rate
     between = (1 if who.domains == 2 else 2) * size / _network_rate(hardware, who) if who.domains > 1 else 0.0
-    return _overhead(hardware, who, size) + max(inside, between)
+    return overhead_seconds(hardware, who, size) + max(inside, between)
 
 
 @lru_cache(maxsize=65536)
@@ -125,7 +131,7 @@ def gather_seconds(hardware: Hardware, who: Group, size: float) -> float:
     share = (who.ranks - 1) / who.ranks * size
     inside = share / scale_up_rate(hardware, who.local) if who.local > 1 else 0.0
     between = share / _network_rate(hardware, who) if who.domains > 1 else 0.0
-    return _overhead(hardware, who, size) / 2 + max(inside, between)
+    return overhead_seconds(hardware, who, size) / 2 + max(inside, between)
 
 
 @lru_cache(maxsize=65536)
@@ -134,16 +140,17 @@ def exchange_seconds(hardware: Hardware, who: Group, size: float) -> float:
     if who.ranks <= 1 or size <= 0:
         return 0.0
     inside = (who.local - 1) / who.ranks * size / scale_up_rate(hardware, who.local) if who.local > 1 else 0.0
-    between = (who.ranks - who.local) / who.ranks * size / (hardware.nic_bytes_per_s * EXCHANGE_EFFICIENCY)
-    return _overhead(hardware, who, size) / 2 + max(inside, between)
+    between = (who.ranks - who.local) / who.ranks * size / (adapter_rate(hardware) * EXCHANGE_EFFICIENCY)
+    return overhead_seconds(hardware, who, size) / 2 + max(inside, between)
 
 
 def point_to_point_seconds(hardware: Hardware, local: bool, size: float) -> float:
     """Return the seconds of sending `size` bytes to a rank of the same domain (`local`) or of another."""
     if local:
-        link = hardware.scale_up_bytes_per_s / (hardware.domain - 1 if hardware.mesh and hardware.domain > 1 else 1)
-        return hardware.scale_up_latency_s / 2 + size / (link * SCALE_UP_EFFICIENCY.get(hardware.technology, 0.8))
-    return hardware.network_latency_s / 2 + size / (hardware.nic_bytes_per_s * NETWORK_EFFICIENCY)
+        links = hardware.domain - 1 if hardware.mesh and hardware.domain > 1 else 1
+        rate = hardware.scale_up_bytes_per_s * hardware.inside_factor * SCALE_UP_EFFICIENCY.get(hardware.technology, 0.8) / links
+        return hardware.scale_up_latency_s / 2 + size / rate
+    return hardware.network_latency_s / 2 + size / (adapter_rate(hardware) * NETWORK_EFFICIENCY)
 
 
 def routed_seconds(hardware: Hardware, who: Group, tokens: float, token_bytes: float, choices: int) -> float:
@@ -161,14 +168,14 @@ def routed_seconds(hardware: Hardware, who: Group, tokens: float, token_bytes: f
     copies = targets * (who.local - 1) / who.local * (domains if domains > 1 else 1)
     inside = tokens * token_bytes * copies / scale_up_rate(hardware, who.local) if who.local > 1 else 0.0
     remote = (domains - 1) * (1 - (1 - 1 / domains) ** choices) if domains > 1 else 0.0
-    between = tokens * token_bytes * remote / (hardware.nic_bytes_per_s * NETWORK_EFFICIENCY)
+    between = tokens * token_bytes * remote / (adapter_rate(hardware) * NETWORK_EFFICIENCY)
     floor = hardware.scale_up_latency_s if domains == 1 else hardware.network_latency_s
     return floor + max(inside, between)
 
 
 def _network_rate(hardware: Hardware, who: Group) -> float:
     """Return the bytes per second and direction with which one domain's members of the group reach other domains."""
-    return min(who.local, RAILS) * hardware.nic_bytes_per_s * NETWORK_EFFICIENCY
+    return min(who.local, RAILS) * adapter_rate(hardware) * NETWORK_EFFICIENCY
 
 
 def bus_bandwidth(operation: str, ranks: int, size: float, seconds: float) -> float:

@@ -78,7 +78,8 @@ class Hardware:
     `scale_up_bytes_per_s` is per GPU inside the `domain` (a count of devices); on a full mesh it is the sum over all peers and
     `mesh` is True. `nic_bytes_per_s` is one GPU's share of the node's adapters. `devices` per package (2 for dual-die cards).
     `superchip` marks a GPU on one module with its host processor. `per_domain` is how many devices of each domain a job over several
-    uses (0: as suits its plan).
+    uses (0: as suits its plan). What was measured on site multiplies the rate of the links inside a domain and between domains, and the
+    time of every step; `measured` says so in words.
     """
 
     gpu: str
@@ -102,7 +103,11 @@ class Hardware:
     network_latency_s: float = NETWORK_LATENCY_S
     superchip: bool = False
     per_domain: int = 0
+    inside_factor: float = 1.0
+    between_factor: float = 1.0
+    time_factor: float = 1.0
     assumed: tuple[str, ...] = ()
+    measured: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         return self._hash
@@ -110,12 +115,13 @@ class Hardware:
     @cached_property
     def _hash(self) -> int:
         """Return the hash of what tells hardware apart, worked out once: a search looks it up a thousand times."""
-        return hash((self.gpu, self.node, self.memory_bytes, self.domain, self.per_domain, self.nic_bytes_per_s, self.scale_up_bytes_per_s))
+        links = (self.domain, self.per_domain, self.nic_bytes_per_s, self.scale_up_bytes_per_s)
+        return hash((self.gpu, self.node, self.memory_bytes, links, self.time_factor))
 
     @cached_property
     def anonymous(self) -> Hardware:
         """Return the hardware without the name of the node and its notes: what plans and times depend on."""
-        return replace(self, node="", assumed=())
+        return replace(self, node="", assumed=(), measured=())
 
     def rate(self, precision: str) -> Rate:
         """Return the rate at a training precision; at one that the GPU does not know, that of BF16."""

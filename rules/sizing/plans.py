@@ -109,9 +109,9 @@ def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
     count each device as a rank. `exhaustive` looks at every plan.
     """
     choice = _choose(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
-    if choice is None or not hardware.assumed:
+    if choice is None or not (hardware.assumed or hardware.measured):
         return choice
-    notes = (*choice.step.notes, *(f"assumed: {each}" for each in hardware.assumed))
+    notes = (*choice.step.notes, *(f"assumed: {each}" for each in hardware.assumed), *hardware.measured)
     return replace(choice, step=replace(choice.step, notes=notes))
 
 

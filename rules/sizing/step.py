@@ -172,7 +172,8 @@ class StepModel:
             data,
             optimizer,
         )
-        return StepTime(*parts, straggling(plan.gpus) * sum(parts))
+        measured = self.hardware.time_factor
+        return StepTime._make(measured * part for part in (*parts, straggling(plan.gpus) * sum(parts)))
 
     def bound(self, plan: Plan) -> float:
         """Return a lower bound of the step's seconds: micro-batches and bubble, without transfers, exchanges and optimizer."""
@@ -180,7 +181,7 @@ class StepModel:
         layer = block.layer(plan.recompute)
         stage = layer * self.layers / plan.pipeline
         bubble = (plan.pipeline - 1) / plan.virtual_stages * (stage + block.head / plan.pipeline)
-        return self.micro_batches(plan) * stage + bubble
+        return self.hardware.time_factor * (self.micro_batches(plan) * stage + bubble)
 
     def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
         """Return (layers of the stage that sets the pace, whether it also has the head).

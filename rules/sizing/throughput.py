@@ -58,9 +58,8 @@ class ThroughputTime(NamedTuple):
 def time(workload: Workload, plan: Plan, hardware: Hardware) -> ThroughputTime:
     """Return the seconds of one step of a convolutional or recommendation model."""
     local = workload.global_batch / plan.gpus
-    if workload.model.kind == "recommendation":
-        return _recommendation(workload, plan, hardware, local)
-    return _convolution(workload, plan, hardware, local)
+    made = (_recommendation if workload.model.kind == "recommendation" else _convolution)(workload, plan, hardware, local)
+    return ThroughputTime(*(hardware.time_factor * each for each in made))
 
 
 def _convolution(workload: Workload, plan: Plan, hardware: Hardware, local: float) -> ThroughputTime:

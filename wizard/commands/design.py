@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add
 if TYPE_CHECKING:
     import argparse
 
+    from rules.answers import Answers
     from rules.design import Design
     from wizard.files import Loaded
 
@@ -23,6 +25,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("answers", nargs="?", help="a file of answers, or a design to make anew; '-' reads standard input")
     parser.add_argument("-o", "--output", metavar="OUT.toml", help="write the design here instead of to standard output")
     parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE", dest="changes", help="set one answer; may be repeated")
+    parser.add_argument(
+        "--measured",
+        action="append",
+        default=[],
+        metavar="LOG",
+        help="a log of all_reduce_perf (nccl-tests, rccl-tests); may be repeated",
+    )
     parser.add_argument("--exhaustive", action="store_true", help="search every plan and judge every candidate; takes longer")
     add_catalog_option(parser)
     add_policy_option(parser)
@@ -45,7 +54,7 @@ def run(options: argparse.Namespace) -> int:
         narrate("cluster-wizard: -o: expected the name of a file; without -o the design goes to standard output")
         return WRONG
     loaded = _read(options.answers)
-    answers = under_policies(loaded, options.policy)
+    answers = _with_logs(under_policies(loaded, options.policy), options.measured)
     for change in options.changes:
         key, separator, value = change.partition("=")
         if not separator:
@@ -63,6 +72,25 @@ def run(options: argparse.Namespace) -> int:
         sys.stdout.write(saved_text(design, meta, catalog))
     _narrate(design, options.output)
     return GOOD if design.fits else NO
+
+
+def _with_logs(answers: Answers, paths: list[str]) -> Answers:
+    """Return the answers with what logs of collectives say, and the day of the latest log where no date was given."""
+    from wizard.files import FileError
+    from wizard.imports.collective_log import CollectiveLogError, answers_from
+
+    days = []
+    for path in paths:
+        try:
+            found = answers_from(Path(path).read_text("utf-8", errors="replace"))
+            days.append(date.fromtimestamp(Path(path).stat().st_mtime).isoformat())
+        except OSError as error:
+            raise FileError(path, f"cannot be read: {error.strerror}; check the name") from error
+        except CollectiveLogError as error:
+            raise FileError(path, str(error)) from error
+        for key, value in found.items():
+            answers = answers.with_value(key, value, f"log {Path(path).name}"[:60])
+    return answers.with_value("measured.date", max(days), "log") if days and not answers.given("measured.date") else answers
 
 
 def _read(name: str | None) -> Loaded:

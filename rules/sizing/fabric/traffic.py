@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing.exposure import TUNED
-from rules.sizing.hardware import BITS_PER_BYTE, GIGA, hardware_of
-from rules.sizing.power_cap import capped_hardware
+from rules.sizing.hardware import BITS_PER_BYTE, GIGA
+from rules.sizing.site_measured import site_hardware
 from rules.sizing.step import estimate_step
 
 if TYPE_CHECKING:
@@ -70,8 +70,7 @@ class StepAtRate:
     def hardware(self) -> Hardware:
         """Return the hardware that the plan was rated with."""
         if self._hardware is None:
-            node, gpu = self._candidate.node, self._candidate.gpu
-            self._hardware = capped_hardware(hardware_of(node, gpu, self._context.catalog), node, gpu, self._context.answers)
+            self._hardware = site_hardware(self._candidate.node, self._candidate.gpu, self._context)
         return self._hardware
 
     def longer(self, gbps: float) -> float:

@@ -67,7 +67,7 @@ class Timing:
         busy = self.count * (stage * layer + np.where(with_head, self.head, 0.0))
         total = busy + bubble + self.transfers + self._data_parallel(option, layer * stage) + self._optimizer(option)
         gpus = int(self.rows.tensor[0] * self.rows.context[0] * self.rows.pipeline[0] * self.rows.data[0])
-        found: Reals = total * (1.0 + straggling(gpus))
+        found: Reals = total * (1.0 + straggling(gpus)) * model.hardware.time_factor
         return found
 
     def _slowest(self, layer: Reals) -> tuple[Reals, Reals]:
