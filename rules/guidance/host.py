@@ -90,6 +90,37 @@ HOST_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="storage_cpu.lanes_left",
+        stage=_STORAGE,
+        kind=Kind.DECISION,
+        strength=Strength.ADVICE,
+        when=(F.lanes_known == True, F.lanes_left >= 0, F.lanes_switched == True),  # noqa: E712
+        guidance=("G3c.1",),
+        because=(
+            "GPUs, adapters and drives of a node would take {lanes_wanted} lanes of PCI Express; its processors have {lanes_offered}. "
+            "Behind PCIe switches each GPU shares its link with its adapter, which leaves {lanes_left} lanes for storage adapters and "
+            "drives; what does not fit there hangs below the switches and shares their links."
+        ),
+        decides=("host.pcie_lanes", "{lanes_left} left of {lanes_offered}"),
+    ),
+    Rule(
+        id="storage_cpu.lanes_short",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.lanes_known == True, F.lanes_left < 0, F.lanes_switched == False),  # noqa: E712
+        guidance=("G3c.1", "G3c.2"),
+        because=(
+            "GPUs, adapters and drives of a node would take {lanes_wanted} lanes of PCI Express and its processors have {lanes_offered}: "
+            "without switches some of them run with half of their lanes."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="With how many lanes is each GPU, adapter and drive of {node} connected, and to which processor?",
+            good_answer="16 for each GPU and each adapter of its compute network, or a PCIe switch that both share",
+        ),
+    ),
+    Rule(
         id="storage_cpu.memory_enough",
         stage=_STORAGE,
         kind=Kind.DECISION,
@@ -119,6 +150,37 @@ HOST_RULES: tuple[Rule, ...] = (
             to="server vendor",
             ask="How much of the {gpu_memory_gb} of {node} can the GPU allocate with the system and a data loader running?",
             good_answer="a measured number, above the peak that the design expects",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.memory_modules",
+        stage=_STORAGE,
+        kind=Kind.DECISION,
+        strength=Strength.ADVICE,
+        when=(F.modules_known == True, F.memory_shared == False),  # noqa: E712
+        guidance=("G3c.1",),
+        because=(
+            "{modules_words} make {modules_total_gb} where {memory_needed_gb} are needed, at {memory_bandwidth_gb_per_s} with one per "
+            "channel; while the state of a checkpoint is copied, the GPUs of a node write {state_copy_gb_per_s}. Channels that are filled "
+            "unlike each other, or left empty, lose their part of it."
+        ),
+        decides=("host.memory_modules", "{modules_words}"),
+    ),
+    Rule(
+        id="storage_cpu.memory_modules_two",
+        stage=_STORAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.memory_two_known == True, F.memory_shared == False),  # noqa: E712
+        guidance=("G3c.1",),
+        because=(
+            "With a second module per channel the memory of {node} falls from {memory_bandwidth_gb_per_s} to {memory_two_gb_per_s}: larger "
+            "modules are faster than more of them."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Which modules come with {node}, how many per channel, and at which speed do they then run?",
+            good_answer="{modules_words}, at the full speed of one per channel",
         ),
     ),
     Rule(
@@ -193,6 +255,23 @@ HOST_RULES: tuple[Rule, ...] = (
             Fix("own_server.memory", "put {offload_gb} or more into the node", "{offload_gb}"),
             Fix("workload.kind", "train adapters instead of all weights", "fine_tuning_lora"),
             Fix("scale.nodes", "spread the state over more nodes"),
+        ),
+    ),
+    Rule(
+        id="storage_cpu.video_decode",
+        stage=_STORAGE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.video == True,),  # noqa: E712
+        guidance=("G3c.2", "G7.2"),
+        because=(
+            "Video is decoded while it is read, and no rate per core is published that holds for any codec and size: cores may be what "
+            "starves the GPUs."
+        ),
+        ask=Ask(
+            to="your data team",
+            ask="How many frames per second of your codec and size does one core decode, and how many does a decoder of {gpu}?",
+            good_answer="a measured number; frames per second of the training over it are the cores, {cores_offered} of which a node has",
         ),
     ),
 )

@@ -7,7 +7,6 @@ and costs a restart, which may fail too. Failures come at random with a mean tim
 from __future__ import annotations
 
 import math
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,9 @@ CUBE_ROOT_FROM_SHAPE = 20.0
 """From this shape on the cube root of a gamma variable is taken as normal, which is off by less than a thousandth [Wilson and Hilferty,
 Proceedings of the National Academy of Sciences 17, 1931]."""
 SERIES_TERMS, SERIES_PRECISION = 10_000, 1e-9
+MULTIPLIER, INCREMENT, MODULUS = 6364136223846793005, 1442695040888963407, 2**64
+"""The linear congruential generator of MMIX [Knuth, The Art of Computer Programming 2, 3.3.4]; its upper bits are used."""
+LOWER_BITS, UPPER_BITS = 11, 2.0**-53
 LARGEST_EXPONENT = 500.0
 """Where a segment or restart takes so many times the mean time between failures, the run never ends."""
 
@@ -135,23 +137,34 @@ def simulated_times(run: Interrupted, runs: int, seed: int) -> list[float]:
 
     Failures are drawn one by one from the exponential distribution; nothing of the formulas above is used.
     """
-    numbers = random.Random(seed)
-    return [_simulated(run, numbers) for _ in range(runs)]
+    state = (seed * MULTIPLIER + INCREMENT) % MODULUS
+    times = []
+    for _ in range(runs):
+        time, state = _simulated(run, state)
+        times.append(time)
+    return times
 
 
-def _simulated(run: Interrupted, numbers: random.Random) -> float:
-    rate, segment, segments = 1.0 / run.mtbf, run.segment, run.segments
+def _simulated(run: Interrupted, state: int) -> tuple[float, int]:
+    """Return the time of one run and the generator's next state; the rules load no random numbers, so that they stay pure."""
+    mean, segment, segments, restart = run.mtbf, run.segment, run.segments, run.restart
+    logarithm = math.log
     clock, done = 0.0, 0
     while True:
-        until = numbers.expovariate(rate)
+        state = (state * MULTIPLIER + INCREMENT) % MODULUS
+        until = -mean * logarithm(1.0 - (state >> LOWER_BITS) * UPPER_BITS)
         done_now = int(until // segment)
         if done + done_now >= segments:
-            return clock + (segments - done) * segment
+            return clock + (segments - done) * segment, state
         done += done_now
         clock += until
-        while (until := numbers.expovariate(rate)) < run.restart:
+        while True:
+            state = (state * MULTIPLIER + INCREMENT) % MODULUS
+            until = -mean * logarithm(1.0 - (state >> LOWER_BITS) * UPPER_BITS)
+            if until >= restart:
+                break
             clock += until
-        clock += run.restart
+        clock += restart
 
 
 def simulated_chance(run: Interrupted, deadline: float, runs: int, seed: int) -> float:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
+from rules.sizing.host_parts import lanes_of, loader_buffers, modules_for
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import HostDesign
 
@@ -39,6 +40,7 @@ class HostNeeds:
     staging: float
     memory: float
     naive_load: float
+    loader: float = 0.0
 
 
 def cores_needed(gpus: int, workers_per_gpu: int, fixed: int = 4) -> int:
@@ -74,11 +76,13 @@ def host_needs(
     units_per_second_per_gpu: float,
     offload: bool,
     staged_bytes: float,
+    batch: int = 1,
 ) -> HostNeeds:
     """Return what one node needs of its host.
 
     `staged_bytes` is the checkpoint of the whole job where it is written in the background: each node holds its share in pinned memory
-    beside the loader's buffers. `units_per_second_per_gpu` sets the cores for decoding where images are decoded on the CPU.
+    beside the loader's buffers, of `batch` records each. `units_per_second_per_gpu` sets the cores for decoding where images are decoded
+    on the CPU.
     """
     gpus = gpus_per_node(node)
     vision = workload.data_kind in VISION_KINDS
@@ -90,6 +94,7 @@ def host_needs(
     floor = gpu_memory * threshold_number(catalog.thresholds, "ram-ge-vram")
     offloaded = offload_memory(workload.trainable_parameters, catalog) / nodes
     staging = staged_bytes / nodes
+    loader = loader_buffers(workload, gpus, workers, batch)
     return HostNeeds(
         gpus=gpus,
         workers_per_gpu=workers,
@@ -98,8 +103,9 @@ def host_needs(
         gpu_memory=gpu_memory,
         offload=offloaded,
         staging=staging,
-        memory=max(floor, offloaded if offload else 0.0, staging),
+        memory=max(floor, (offloaded if offload else 0.0) + staging + loader),
         naive_load=naive_load_memory(workload.parameters.total, gpus),
+        loader=loader,
     )
 
 
@@ -137,4 +143,7 @@ def host_design(needs: HostNeeds, node: Node, catalog: Catalog, answers: Answers
         workers_per_gpu=needs.workers_per_gpu,
         local_storage=None if local is None else quantity(local.to("TB") / node.trays, "TB"),
         notes=tuple(notes),
+        modules=modules_for(needs.memory, node, catalog) if node.topology != UNIFIED else None,
+        lanes=lanes_of(node, needs.gpus, catalog),
+        needs=needs,
     )

@@ -9,6 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from catalogs.quantities import Quantity
+    from rules.sizing.host import HostNeeds
+    from rules.sizing.host_parts import Lanes, Modules
     from rules.sizing.storage_systems import StorageSystem
 
 
@@ -46,7 +48,10 @@ class StorageDesign:
 
 @dataclass(frozen=True)
 class HostDesign:
-    """CPU cores and RAM per node against what the workload needs; None where the node does not state it."""
+    """CPU cores and RAM per node against what the workload needs; None where the node does not state it.
+
+    `modules` fill the channels alike to what is needed, `lanes` are those of PCI Express, `needs` what the memory is for.
+    """
 
     cores_needed: int
     cores_offered: int | None
@@ -55,3 +60,6 @@ class HostDesign:
     workers_per_gpu: int
     local_storage: Quantity | None
     notes: tuple[str, ...] = ()
+    modules: Modules | None = None
+    lanes: Lanes | None = None
+    needs: HostNeeds | None = None

@@ -124,6 +124,28 @@ ORIGINS: dict[str, Origin] = {
     "gpu_memory_gb": arithmetic("gpu.memory.printed[GB] * gpus_per_node"),
     "memory_shared": taken("node.topology"),
     "offload_gb": arithmetic("work.trainable * threshold.ram-offload / nodes / 1000000000", formula="sizing.host.offload_memory"),
+    "staging_gb": computed(_HOST, "checkpoint_gb", "checkpoint_mode", "nodes"),
+    "loader_gb": computed("sizing.host_parts.loader_buffers", "gpus_per_node", "workers_per_gpu", "plan.label", "training.sequence_length"),
+    **for_each(
+        "modules_known modules_words modules_total_gb memory_bandwidth_gb_per_s memory_two_known memory_two_gb_per_s",
+        computed("sizing.host_parts.modules_for", "memory_needed_gb", "node.cpus", "cpu.memory_channels", "cpu.memory_text"),
+    ),
+    "state_copy_gb_per_s": arithmetic("25 * gpus_per_node", formula="sizing.host_parts.copy_rate"),
+    **for_each(
+        "lanes_known lanes_offered lanes_wanted lanes_left lanes_switched",
+        computed(
+            "sizing.host_parts.lanes_of",
+            "cpu.pcie_lanes",
+            "node.cpus",
+            "node.nics.compute",
+            "node.nics.storage",
+            "node.topology",
+            "node.local_storage_text",
+            "gpus_per_node",
+            "fact.pcie-lanes-two-epyc.lanes",
+        ),
+    ),
+    "video": taken("data_kind"),
     "naive_load_gb": arithmetic("4 * work.parameters * gpus_per_node / 1000000000", formula="sizing.host.naive_load_memory"),
 }
 
@@ -134,6 +156,13 @@ SECTIONS: dict[str, str | Origin] = {
     "host.memory_needed": "memory_needed_gb",
     "host.memory_offered": "memory_offered_gb",
     "host.local_storage": "local_tb",
+    "host.memory_for": "memory_needed_gb",
+    "host.memory_for.checkpoint_in_flight": "staging_gb",
+    "host.memory_for.loaders_batches": "loader_gb",
+    "host.memory_for.offload_if_chosen": "offload_gb",
+    "host.modules": "modules_words",
+    "host.memory_bandwidth": "memory_bandwidth_gb_per_s",
+    "host.pcie_lanes": "lanes_offered",
     "host.notes": computed("sizing.host.host_design", "node.memory.maximum", "decode_cores"),
     "storage.read_needed": arithmetic("max(read_needed_gb_per_s, read_reference_gb_per_s)"),
     "storage.write_needed": computed(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SEED = 2407
 """Seed of the simulation, so that the same answers give the same design."""
-MOST_EVENTS, FEWEST_RUNS, MOST_RUNS = 12_000, 20, 400
+MOST_EVENTS, FEWEST_RUNS, MOST_RUNS = 8_000, 4, 400
 """Failures that are simulated at most, unless fewer runs than the least would be left."""
 LONGEST_SHOWN_S = 1e12
 

@@ -27,7 +27,8 @@ from rules.sizing.storage import (
     storage_needs,
 )
 from rules.sizing.storage_systems import StorageSystem, choose_system, through_links
-from rules.stages.storage_cpu_facts import checkpoint_facts, host_facts, need_facts, system_facts
+from rules.stages.host_facts import host_facts
+from rules.stages.storage_cpu_facts import checkpoint_facts, need_facts, system_facts
 from rules.stages.storage_cpu_fields import FACTS
 from rules.stages.storage_cpu_sections import describe, storage_design
 
@@ -103,6 +104,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         units_per_second_per_gpu=rate / candidate.gpus,
         offload=plan is not None and plan.offload != "none",
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
+        batch=plan.micro_batch if plan is not None else 1,
     )
     return Assessed(found, needs, kind, because, system, host, node_storage, access, store)
 
@@ -162,6 +164,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **system_facts(sized, context),
         **host_facts(sized.host_needs, candidate.host),
         "memory_shared": candidate.node.topology == UNIFIED,
+        "video": context.workload.data_kind == "video",
     }
 
 

@@ -10,8 +10,6 @@ from rules.sizing.storage import GB, NFS_SERVER_BYTES_PER_S, TB, nfs_share, obje
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
-    from rules.sizing.host import HostNeeds
-    from rules.sizing.results import HostDesign
     from rules.stages.storage_cpu import Assessed
 
 KINDS = {
@@ -122,26 +120,4 @@ def _object_facts(sized: Assessed) -> dict[str, Scalar]:
         "object_binding": store.binding if store else "none",
         "object_read_gb_per_s": (store.read or 0.0) / GB if store else 0.0,
         "object_fill_gb_per_s": object_store_needs(sized.needs, sized.kind).read / GB if store else 0.0,
-    }
-
-
-def host_facts(needs: HostNeeds, design: HostDesign) -> dict[str, Scalar]:
-    """State what a node's host needs and offers."""
-    memory, local = design.memory_offered, design.local_storage
-    return {
-        "gpus_per_node": needs.gpus,
-        "workers_per_gpu": needs.workers_per_gpu,
-        "worker_processes": needs.workers_per_gpu * needs.gpus,
-        "cores_needed": needs.cores,
-        "cores_known": design.cores_offered is not None,
-        "cores_offered": design.cores_offered or 0,
-        "decode_cores": needs.decode_cores,
-        "memory_needed_gb": needs.memory / GB,
-        "memory_known": memory is not None,
-        "memory_offered_gb": 0.0 if memory is None else float(memory.magnitude),
-        "gpu_memory_gb": needs.gpu_memory / GB,
-        "offload_gb": needs.offload / GB,
-        "naive_load_gb": needs.naive_load / GB,
-        "local_known": local is not None,
-        "local_tb": 0.0 if local is None else float(local.magnitude),
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rules.facts import FactField
+from rules.stages.host_facts import HOST_FACTS
 
 FACTS: tuple[FactField, ...] = (
     FactField("has_plan", "whether a parallel plan was found; without one the rates are those of the reference"),
@@ -88,4 +89,5 @@ FACTS: tuple[FactField, ...] = (
     FactField("home_share_low_percent", "lowest share of an NFS server's rate that so many clients reach, 100 below 32"),
     FactField("home_rate_gb_per_s", "rate of a file server with a 100 Gb/s port that so many clients reach together"),
     FactField("mode_asked", "whether the way of writing checkpoints was asked for"),
+    *HOST_FACTS,
 )

@@ -10,12 +10,12 @@ from rules.sizing.checkpoint import in_words, rate_in_words
 from rules.sizing.lookup import threshold_number
 from rules.sizing.results import StorageDesign
 from rules.sizing.storage import CHECKPOINTS_KEPT, GB, TB, nfs_share
+from rules.stages.host_facts import host_section
 from rules.stages.storage_cpu_facts import KINDS
 
 if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
-    from rules.sizing.results import HostDesign
     from rules.sizing.storage_systems import StorageSystem
     from rules.stages.storage_cpu import Assessed
 
@@ -73,19 +73,8 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     host, storage = candidate.host, candidate.storage
     if host is None or storage is None:
         return {}
-    sections = {"host": _host_section(host), "storage": _storage_section(storage)}
+    sections = {"host": host_section(host), "storage": _storage_section(storage)}
     return {**sections, **_uses(candidate, storage, context)}
-
-
-def _host_section(host: HostDesign) -> dict[str, object]:
-    section: dict[str, object] = {"cores_needed": host.cores_needed, "workers_per_gpu": host.workers_per_gpu}
-    if host.cores_offered is not None:
-        section["cores_offered"] = host.cores_offered
-    section["memory_needed"] = format_quantity(host.memory_needed, "GB")
-    for name, value, unit in (("memory_offered", host.memory_offered, "GB"), ("local_storage", host.local_storage, "TB")):
-        if value is not None:
-            section[name] = format_quantity(value, unit)
-    return {**section, "notes": list(host.notes)}
 
 
 def _storage_section(storage: StorageDesign) -> dict[str, object]:
