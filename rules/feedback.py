@@ -13,6 +13,7 @@ from rules.scale import sized_by_deadline
 from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.facility import size_facility
 from rules.stages import all_stages
+from rules.stages.power_sections import metered_feed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -62,7 +63,9 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
     if placement is None or density == 0:
         return None
-    routed = replace(candidate, floor=placed_floor(placement, candidate.node.trays))
+    feeds = [metered_feed(plan, candidate, context) for plan in placement.plans]
+    floor = placed_floor(placement, candidate.node.trays, [feed.circuits if feed else 0 for feed in feeds])
+    routed = replace(candidate, floor=floor)
     if not candidate.node.is_rack:
         routed.placed_density = density
     changed = _again(CABLED, routed, context)

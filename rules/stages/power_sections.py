@@ -10,7 +10,7 @@ from rules.facts import show
 from rules.findings import Scalar, Stage
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.cooling import size_coolant_units
-from rules.sizing.feeds import FeedTerms, choose_feed
+from rules.sizing.feeds import Feed, FeedTerms, choose_feed
 from rules.sizing.results import BomLine
 
 if TYPE_CHECKING:
@@ -168,15 +168,17 @@ def _coolant_lines(candidate: Candidate, context: Context) -> list[BomLine]:
 
 
 def _feed_lines(plan: RackPlan, candidate: Candidate, context: Context) -> list[BomLine]:
+    feed = metered_feed(plan, candidate, context)
+    return [BomLine(feed.pdu.id, f"power distribution unit, {feed.pdu.name}", "power", feed.circuits * plan.racks)] if feed else []
+
+
+def metered_feed(plan: RackPlan, candidate: Candidate, context: Context) -> Feed | None:
+    """Return the circuits of racks that have metered power units, one each; None for outlets and for racks that bring power shelves."""
     if plan.racks < 1 or (candidate.node.is_rack and plan.name == "compute"):
-        return []
+        return None
     answers = context.answers
     feed = choose_feed(magnitude(plan.power, "kW"), answers.text("facility.feed"), context.catalog, terms=FeedTerms.of(answers))
-    return (
-        []
-        if feed is None or feed.pdu.phases == 1
-        else [BomLine(feed.pdu.id, f"power distribution unit, {feed.pdu.name}", "power", feed.circuits * plan.racks)]
-    )
+    return None if feed is None or feed.pdu.phases == 1 else feed
 
 
 def _merged(lines: list[BomLine]) -> list[BomLine]:

@@ -12,6 +12,7 @@ from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
 from rules.sizing.fabric.floor import run_m, sold_m, tray_path
+from rules.sizing.fabric.networks import networks_of
 from rules.sizing.fabric.schedule import schedule_of
 from rules.sizing.placed import placed_racks
 
@@ -89,6 +90,17 @@ def test_modules_at_both_ends_agree_and_reach(name):
         for end, optic in ((row.link.lower, row.lower_optic or row.cable), (row.link.upper, row.upper_optic or row.cable)):
             if end.lanes > 1:
                 assert cages.setdefault((end.device, end.cage), optic) == optic, "one module or plug in a cage"
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_power_units_are_managed_where_the_bill_buys_them(name):
+    """One truth on metered power units: those of the bill stand in racks and hang on the out-of-band network."""
+    considered, candidate = designed(DESIGNS[name])
+    devices = [each for network in networks_of(candidate, considered.context) for each in network.devices() if each.kind == "power"]
+    bought = sum(line.quantity for line in candidate.bom if line.name.startswith("power distribution unit"))
+    assert len(devices) == bought
+    racks = Counter(row.lower.rack for row in schedule_of(candidate, considered.context) if "-pdu-" in row.link.lower.device)
+    assert sum(racks.values()) == bought
 
 
 def test_denser_racks_shorten_runs():

@@ -12,7 +12,7 @@ from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_networ
 from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
 from rules.sizing.fabric.floor import estimated_floor
 from rules.sizing.fabric.front_cabling import cable_front
-from rules.sizing.fabric.front_end import POWER_UNITS_PER_RACK, FrontEnd, Management, size_front_end
+from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC, wire_compute, wire_front
 from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
@@ -235,6 +235,6 @@ def _out_of_band(management: Management | None) -> FabricNetwork | None:
         power_maximum=quantity(number * highest.to("W"), "W") if highest else None,
         notes=(
             f"{management.uplinks} uplinks of 100G to the front-end network; the ports of every switch, storage box and server are "
-            f"counted, and {POWER_UNITS_PER_RACK} metered power units per rack",
+            f"counted, and {sum(management.power_units)} metered power units in {len(management.power_units)} racks",
         ),
     )

@@ -13,7 +13,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from rules.sizing.equipment import Load
     from rules.sizing.facility import Placement
@@ -82,7 +82,8 @@ class Span:
 class Floor:
     """Where things stand: `racks` racks of `per_rack` nodes each, in two halves, with those of network and storage (`others`) between.
 
-    `spans` say by role ("compute leaf") which switches stand where, in rising order. `estimated` until racks are planned.
+    `spans` say by role ("compute leaf") which switches stand where, in rising order. `power_units` are the metered power units of each rack
+    in the order of racks, those with nodes first; None until racks are planned. `estimated` until then too.
     """
 
     racks: int
@@ -90,6 +91,7 @@ class Floor:
     others: int
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     estimated: bool = True
+    power_units: tuple[int, ...] | None = None
 
     def node_place(self, node: int) -> int:
         """Return the place of the rack of a node by its index from 0."""
@@ -129,8 +131,11 @@ def estimated_floor(racks: int, per_rack: int, others: int, roles: Mapping[str, 
     return Floor(max(1, racks), max(1, per_rack), others, spans)
 
 
-def placed_floor(placement: Placement, nodes_per_unit: int) -> Floor:
-    """Return the floor of planned racks; `nodes_per_unit` scale-out nodes make one unit of the racks' plan (the trays of a rack)."""
+def placed_floor(placement: Placement, nodes_per_unit: int, power_units: Sequence[int]) -> Floor:
+    """Return the floor of planned racks; `nodes_per_unit` scale-out nodes make one unit of the racks' plan (the trays of a rack).
+
+    `power_units` are those of one rack of each plan.
+    """
     plan = placement.plans[0]
     others = sum(each.racks for each in placement.plans[1:])
     middle = ceil(plan.racks / 2)
@@ -142,7 +147,8 @@ def placed_floor(placement: Placement, nodes_per_unit: int) -> Floor:
             place += 1
             _collect(found, (load,), place)
     spans = {role: tuple(sorted(each, key=lambda span: span.first)) for role, each in found.items()}
-    return Floor(max(1, plan.racks), max(1, plan.nodes_per_rack * nodes_per_unit), others, spans, estimated=False)
+    metered = tuple(each for one, count in zip(placement.plans, power_units, strict=True) for each in [count] * one.racks)
+    return Floor(max(1, plan.racks), max(1, plan.nodes_per_rack * nodes_per_unit), others, spans, estimated=False, power_units=metered)
 
 
 def _collect(found: dict[str, list[Span]], loads: Iterable[Load], place: int) -> None:

@@ -32,7 +32,7 @@ NODE_MANAGEMENT_PORTS = 2
 """Ports of a node on the out-of-band network: its management controller and the host; each DPU adds the port of its own controller.
 With switches and power units this gives NVIDIA's printed totals: 333 cables for 127 DGX H100, 16 switches of 48 for 127 DGX B200."""
 POWER_UNITS_PER_RACK = 3
-"""Metered power units per rack on the out-of-band network: 108 in 38 racks of four H100 units [DGX SuperPOD H100 RA, appendix A]."""
+"""Metered power units per rack until racks and feeds are planned: 108 in 38 racks of four H100 units [DGX SuperPOD H100 RA, appendix A]."""
 RACK_EXTRA_PORTS = 17
 """Further out-of-band ports of a pre-integrated rack: nine switch trays and eight power shelves [NVIDIA GB300 NVL72 components]."""
 SMALL_NODES, SMALL_SPEED_GBPS = 8, 100.0
@@ -44,13 +44,12 @@ SMALL_CLUSTER_NODES = 4
 
 @dataclass(frozen=True)
 class Management:
-    """The out-of-band network: managed ports, switches of one product, and their uplinks; `racks` have `power_units` metered ones each."""
+    """The out-of-band network: managed ports, switches of one product, and their uplinks; `power_units` by rack."""
 
     switch: Switch
     ports: int
     switches: int
-    racks: int = 0
-    power_units: int = POWER_UNITS_PER_RACK
+    power_units: tuple[int, ...] = ()
 
     @property
     def uplinks(self) -> int:
@@ -112,8 +111,9 @@ def size_front_end(
         other = compute_switches + (network.counts.switches if network else 0)
         height = compute_height_u + storage.height_u + (network.height_u if network else 0.0)
         devices = other + servers + managers + storage.boxes + storage.file_servers
-        all_racks = candidate.floor.places if candidate.floor else racks + ceil(height / rack_units)
-        management = _management(candidate, adapters, switch, nodes, devices, all_racks) if switch else None
+        planned = candidate.floor.power_units if candidate.floor else None
+        metered = planned if planned is not None else (POWER_UNITS_PER_RACK,) * (racks + ceil(height / rack_units))
+        management = _management(candidate, adapters, switch, nodes, devices, metered) if switch else None
         connector = network.option.switch.connector if network else ""
         wanted = fixed + management_ports(management.uplinks if management else 0, speed, connector)
         if wanted == endpoints:
@@ -143,15 +143,16 @@ def management_switch(context: Context) -> Switch | None:
     return min(kinds, key=lambda each: (each.status != "available", each.id), default=None)
 
 
-def _management(candidate: Candidate, adapters: Adapters, switch: Switch, nodes: int, devices: int, racks: int) -> Management:
+def _management(candidate: Candidate, adapters: Adapters, switch: Switch, nodes: int, devices: int, metered: tuple[int, ...]) -> Management:
     """Count the managed ports, those of the management switches among them.
 
-    `nodes` include spares; `devices` are switches, management servers and boxes of storage, with one port each.
+    `nodes` include spares; `devices` are switches, management servers and boxes of storage, with one port each;
+    `metered` power units by rack.
     """
     dpus = adapters.count if DPU in adapters.name else 0
-    ports = nodes * (NODE_MANAGEMENT_PORTS + dpus) + devices + racks * POWER_UNITS_PER_RACK
+    ports = nodes * (NODE_MANAGEMENT_PORTS + dpus) + devices + sum(metered)
     ports += candidate.units * RACK_EXTRA_PORTS if candidate.node.is_rack else 0
     needed = ceil(ports / switch.ports)
     while ports + needed > needed * switch.ports:
         needed += 1
-    return Management(switch, ports + needed, needed, racks)
+    return Management(switch, ports + needed, needed, metered)

@@ -26,8 +26,8 @@ SWITCH_TRAYS = 9
 
 @dataclass(frozen=True)
 class ManagementWiring:
-    """What is managed: `nodes` in racks of `density`, `dpus` with a controller of their own in each, `racks` with `power_units` each,
-    `trays` nodes in a pre-integrated rack (0 for servers), and the names of switches and fabric managers of other networks.
+    """What is managed: `nodes` in racks of `density`, `dpus` with a controller of their own in each, `trays` nodes in a pre-integrated rack
+    (0 for servers), and the names of switches and fabric managers of other networks.
     """
 
     front: FrontEnd
@@ -80,14 +80,14 @@ class ManagementWiring:
         yield from self._node_racks()
         yield from ((name, "mgmt", base) for name in (*self.switches, *server_names(front), *storage_names(front)))
         yield from ((name, "mgmt", base) for name in file_server_names(front))
-        for rack in range(self.node_racks, self.management.racks):
+        for rack in range(self.node_racks, len(self.management.power_units)):
             yield from ((name, "mgmt", base) for name in self._power_units(rack))
         yield from ((name, "mgmt", base) for name in (own[:-1] if len(own) > 1 else own))
 
     @property
     def node_racks(self) -> int:
         """Return the racks that nodes stand in."""
-        return min(self.management.racks, -(-self.nodes // self.density))
+        return min(len(self.management.power_units), -(-self.nodes // self.density))
 
     def _node_racks(self) -> Iterator[tuple[str, str, int]]:
         devices = node_names(self.nodes)
@@ -102,19 +102,19 @@ class ManagementWiring:
             yield from ((name, "mgmt", 2001) for name in (*parts, *powered))
 
     def _racks(self) -> Iterator[tuple[str, str]]:
-        for rack in range(self.management.racks):
+        for rack in range(len(self.management.power_units)):
             if self.trays and rack < self.node_racks:
                 yield from ((name, "rack part") for name in self._parts(rack))
             yield from ((name, "power") for name in self._power_units(rack))
 
     def _power_units(self, rack: int) -> list[str]:
-        return names(f"{rack_name(rack, self.management.racks)}-pdu", self.management.power_units)
+        return names(f"{rack_name(rack, len(self.management.power_units))}-pdu", self.management.power_units[rack])
 
     def _parts(self, rack: int) -> tuple[str, ...]:
-        name = rack_name(rack, self.management.racks)
+        name = rack_name(rack, len(self.management.power_units))
         return (*names(f"{name}-nvswitch", SWITCH_TRAYS), *names(f"{name}-power-shelf", RACK_EXTRA_PORTS - SWITCH_TRAYS))
 
 
 def rack_name(rack: int, racks: int) -> str:
     """Return the name of the rack with index `rack`: those with nodes first, then those of network and storage."""
-    return names("rack", racks)[rack] if racks < 1 else f"rack-{rack + 1:0{max(2, len(str(racks)))}d}"
+    return f"rack-{rack + 1:0{max(2, len(str(racks)))}d}"

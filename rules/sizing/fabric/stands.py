@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
-
-from rules.sizing.fabric.management import rack_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -78,10 +75,10 @@ def _in_racks(networks: Iterable[Network], racks: Mapping[int, str], floor: Floo
     parts = [device.name for network in networks for device in network.devices() if device.kind in ("power", "rack part")]
     if not parts:
         return
-    total = len({name.split("-")[1] for name in parts})
     compute = [floor.node_place(rack * floor.per_rack) for rack in range(floor.racks)]
-    others = [place for place in range(1, floor.places + 1) if place not in set(compute)]
-    places = dict(zip((rack_name(rack, total) for rack in range(total)), chain(compute, others), strict=False))
+    nodes = set(compute)
+    places = [*compute, *(place for place in range(1, floor.places + 1) if place not in nodes)]
     for name in parts:
-        place = places.get("-".join(name.split("-")[:2]), floor.middle)
+        number = int(name.split("-")[1])
+        place = places[number - 1] if number <= len(places) else floor.middle
         yield name, Stand(racks.get(place) or f"rack at {place}", 0, place)
