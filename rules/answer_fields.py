@@ -12,6 +12,7 @@ PRECISIONS = ("bf16", "fp16", "fp8", "mxfp8", "nvfp4", "tf32", "fp32")
 OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 RECOMPUTE = ("none", "selective", "full")
 POST_TRAINING = ("none", "dpo", "grpo", "ppo")
+TABLE_SHARDINGS = ("balanced", "table", "row", "column")
 ROLLOUTS = ("separate", "sleeping", "awake")
 OFFLOADS = ("none", "optimizer", "parameters", "nvme")
 COOLING = ("air", "rear_door", "liquid", "immersion")
@@ -96,6 +97,8 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("training.lora_rank", "16", 1, 65_536, 16, "rank 16 on all linear layers is a common start"),
     _choice("training.post_training", POST_TRAINING),
     _choice("training.rollout", ROLLOUTS),
+    _choice("training.embedding_sharding", TABLE_SHARDINGS),
+    _choice("training.embedding_optimizer", OPTIMIZERS),
     _quantity("training.reserved_memory", "5 GiB", "GiB", 0, 1000),
     # how large and how soon
     _choice("scale.mode", ("deadline", "fixed", "budget"), "deadline", "the smallest cluster that finishes in time"),

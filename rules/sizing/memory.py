@@ -357,6 +357,13 @@ GIB = 2.0**30
 POST_TRAINING_NOTE = (
     "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
 )
+TABLE_NOTES = {
+    "balanced": "embedding tables are assumed to spread evenly over the GPUs",
+    "table": "whole embedding tables are placed, taken to be of one size; unequal ones fill one GPU more than others",
+    "row": "embedding tables are split by rows; popular rows make some GPUs busier, not fuller",
+    "column": "embedding tables are split by columns; each part of a row has optimizer state of its own",
+}
+"""What the layout of embedding tables means for memory, by `Workload.embedding_sharding`."""
 OFFLOAD_NOTES = {
     "optimizer": "optimizer state is in host memory",
     "parameters": "optimizer state and parameters are in host memory",
@@ -379,7 +386,7 @@ def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
         OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
         "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
-        "embedding tables are assumed to spread evenly over the GPUs": shape.kind == "recommendation",
+        TABLE_NOTES.get(kernel.workload.embedding_sharding, ""): shape.kind == "recommendation",
         POST_TRAINING_NOTE: kernel.workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(kernel.workload.optimizer, ""): kernel.workload.optimizer in OPTIMIZER_NOTES,
     }

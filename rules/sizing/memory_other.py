@@ -24,20 +24,40 @@ INTERACTION_TENSORS = 4.0
 """Pooled embeddings are kept on the sending and the receiving side of the exchange, forward and as gradients."""
 
 
+SHARDINGS = ("balanced", "table", "row", "column")
+"""How embedding tables are laid over GPUs [TorchRec, sharding types]: a planner's mixture, whole tables, rows, or columns of each."""
+
+
+def table_share(tables: int, gpus: int, sharding: str) -> float:
+    """Return the share of all tables' bytes on the fullest GPU.
+
+    By rows or by columns every table is spread evenly, and a planner mixes both so that it comes out even [Mudigere 2022,
+    arXiv:2104.05158 §4.2]. Whole tables: of `tables` equal ones a GPU has ⌈tables/gpus⌉, so that more GPUs than tables are idle;
+    unequal ones are worse. Raises ValueError for an unknown sharding.
+    """
+    if sharding not in SHARDINGS:
+        raise ValueError(f"no sharding of tables is called {sharding!r}; known are {', '.join(SHARDINGS)}")
+    if sharding != "table" or tables <= 0:
+        return 1.0 / gpus
+    return -(-tables // gpus) / tables
+
+
 def other_stage_bytes(model: MemoryModel, plan: Plan) -> Terms:
     """Return the expected bytes of the allocator's terms of a data-parallel model without pipeline stages.
 
     CNN: all weights on every rank (shared as the ZeRO stage says); activations per image from ResNet-50's, scaled with the
-    root of the multiply-adds. Recommendation: tables with their optimizer state in fp32, spread over all GPUs [Mudigere 2022,
-    arXiv:2104.05158 §4.2], multilayer perceptrons on every rank; activations are the exchanged embeddings of the local batch.
+    root of the multiply-adds. Recommendation: tables with their optimizer state in fp32 (`table_share` of them on the fullest GPU),
+    multilayer perceptrons on every rank; activations are the exchanged embeddings of the local batch.
     """
     shape, workload = model.shape, model.workload
     per_parameter = bytes_per_parameter(model.state, plan.zero_stage, float(plan.data), accumulates=False)
     gpus = plan.gpus
     if shape.kind == "recommendation":
         dense = shape.dense_parameters
-        tables = FP32_BYTES * shape.embedding_parameters / gpus
-        state = tables * (embedding_factor(workload.optimizer, shape.embedding_dim) - 1)
+        sharding = workload.embedding_sharding
+        tables = FP32_BYTES * shape.embedding_parameters * table_share(shape.tables, gpus, sharding)
+        parts = min(gpus, max(1, shape.embedding_dim)) if sharding == "column" else 1
+        state = tables * (embedding_factor(workload.embedding_optimizer or workload.optimizer, shape.embedding_dim, parts) - 1)
         samples = plan.micro_batch
         exchanged = INTERACTION_TENSORS * samples * max(1, shape.tables) * max(1, shape.embedding_dim) * model.wide
         return tables + dense * per_parameter[0], dense * per_parameter[1], state + dense * per_parameter[2], exchanged, 0.0, 0.0

@@ -76,6 +76,8 @@ def _essence(workload: Workload) -> tuple[object, ...]:
         workload.post_training,
         workload.rollout,
         workload.reserved_gib,
+        workload.embedding_sharding,
+        workload.embedding_optimizer,
     )
 
 

@@ -118,7 +118,7 @@ class Workload:
     (0 where unknown). `global_batch` in sequences (or images, samples) per step; `sequence_length` in tokens (1 else).
     `trainable_parameters` have gradients and optimizer state (all but for LoRA and QLoRA). `post_training`: none, dpo, grpo or ppo,
     which keep models beside the trained one; `rollout`: whether the engine that samples is separate, sleeping or awake on these GPUs.
-    `reserved_gib`: what others take of each GPU's memory.
+    `reserved_gib`: what others take of each GPU's memory. `embedding_sharding` and `embedding_optimizer` are those of tables.
     """
 
     kind: str
@@ -140,6 +140,8 @@ class Workload:
     post_training: str = "none"
     rollout: str = "separate"
     reserved_gib: float = 0.0
+    embedding_sharding: str = "balanced"
+    embedding_optimizer: str = ""
 
 
 @dataclass(frozen=True)
@@ -186,11 +188,9 @@ class Plan:
 class MemoryEstimate:
     """Peak memory of the fullest GPU. `terms` are the expected parts; `verdict`: fits, at_risk, does_not_fit, unknown.
 
-    `low`, `expected` and `high` are of everything on the device, with every term at its end at once: they decide the verdict.
-    `allocated` is the part that a framework's allocator reports as its peak, without the runtime's context and communicator
-    buffers, and without fragmentation unless `reserved` memory is meant: the figure to compare with a measured peak, in the range in
-    which nine of ten lie. `stages_gib` has (low, expected, high) in GiB of every term on each pipeline stage, `fullest` the place of the
-    fullest in it.
+    `low`, `expected` and `high` are of everything on the device, every term at its end at once: they decide the verdict. `allocated` is
+    what a framework's allocator reports as its peak, with fragmentation only where `reserved` memory is meant, and nine of ten measured
+    peaks lie in its range. `stages_gib` has (low, expected, high) in GiB of every term on each stage, `fullest` the place of the fullest.
     """
 
     low: Quantity

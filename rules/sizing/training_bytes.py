@@ -93,6 +93,9 @@ def product_input_bytes(precision: str) -> float:
     return _INPUT_BYTES.get(precision, BF16_BYTES)
 
 
-def embedding_factor(optimizer: str, dim: int) -> float:
-    """Return the memory of an embedding table with its optimizer state over its fp32 weights; `dim` is the embedding dimension."""
-    return EMBEDDING_FACTOR.get(optimizer, 1.0 + 1.0 / max(1, dim))
+def embedding_factor(optimizer: str, dim: int, parts: int = 1) -> float:
+    """Return the memory of an embedding table with its optimizer state over its fp32 weights; `dim` is the embedding dimension.
+
+    `parts`: into how many parts columns are split; an optimizer by rows keeps its value for each part of a row.
+    """
+    return EMBEDDING_FACTOR.get(optimizer, 1.0 + parts / max(1, dim))

@@ -88,11 +88,13 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         flops_per_unit=parameters.flops_per_token * _passes(kind, shape),
         dataset=dataset,
         sample_bytes=quantity(_unit_bytes(kind, shape), "byte"),
-        checkpoint=_checkpoint(trainable, answers.text("training.precision"), optimizer, shape),
+        checkpoint=_checkpoint(trainable, answers.text("training.precision"), _of_tables(answers, shape) or optimizer, shape),
         data_kind=_data_kind(resolving, kind),
         assumed=resolving.assumed,
         post_training=_post_training(resolving, kind),
         rollout=_rollout(resolving),
+        embedding_sharding=answers.text("training.embedding_sharding") if answers.given("training.embedding_sharding") else "balanced",
+        embedding_optimizer=_of_tables(answers, shape),
         reserved_gib=(answers.number("training.reserved_memory") or 0.0) if answers.given("training.reserved_memory") else 0.0,
     )
 
@@ -250,6 +252,12 @@ def _checkpoint(trainable: float, precision: str, optimizer: str, shape: ModelSh
         return quantity(FP32_BYTES * shape.embedding_parameters * embedding_factor(optimizer, shape.embedding_dim) / 1e9, "GB")
     state = state_bytes(precision, optimizer)
     return quantity(trainable * (state.total - state.gradient) / 1e9, "GB")
+
+
+def _of_tables(answers: Answers, shape: ModelShape) -> str:
+    """Return the optimizer of embedding tables where the model has some and one was named, else ""."""
+    named = shape.kind == "recommendation" and answers.given("training.embedding_optimizer")
+    return answers.text("training.embedding_optimizer") if named else ""
 
 
 def _data_kind(resolving: _Resolving, kind: str) -> str:

@@ -234,3 +234,46 @@ def test_memory_that_others_take():
     free, less = (MemoryModel(each).peak_bytes(plan) for each in (made, taken))
     assert [after - before for before, after in zip(free, less, strict=True)] == pytest.approx([5 * GIB] * 3)
     assert magnitude(estimate_memory(taken, plan, quantity(80, "GiB")).terms["reserved"], "GiB") == pytest.approx(5)
+
+
+TABLES = [
+    # what the fullest of 8 GPUs holds of 26 tables
+    ("balanced", 1 / 8),
+    ("row", 1 / 8),
+    ("column", 1 / 8),
+    ("table", 4 / 26),  # four of 26 tables on two GPUs, three on the others
+]
+
+
+@pytest.mark.parametrize(("sharding", "share"), TABLES)
+def test_layouts_of_embedding_tables(sharding, share):
+    """DLRM of 22.8 billion parameters: 26 tables of 84.9 GiB with SGD [NVIDIA DeepLearningExamples, DLRM]."""
+    made = workload(
+        workload__kind="recommendation", model__preset="dlrm-22.8b", training__optimizer="sgd", training__embedding_sharding=sharding
+    )
+    weights = term(made, Plan(data=8, micro_batch=8192), "parameters")
+    assert weights / GIB == pytest.approx(84.9 * share, rel=0.03)
+
+
+def test_optimizer_of_tables():
+    """Adam keeps two more of each weight, Adagrad by rows one number for a row of 128 [NVIDIA DCNv2: 84.9 GiB become 250; FBGEMM]."""
+    adam, adagrad, dense = (
+        workload(workload__kind="recommendation", model__preset="dlrm-22.8b", training__optimizer="adamw", **more)
+        for more in ({}, {"training__embedding_optimizer": "adagrad"}, {"training__embedding_optimizer": "sgd"})
+    )
+    plan = Plan(data=8, micro_batch=8192)
+    kept = [8 * term(each, plan, "optimizer") for each in (adam, adagrad, dense)]
+    assert (kept[0] - kept[2]) / GIB == pytest.approx(250 - 84.9, rel=0.03)
+    assert (kept[1] - kept[2]) / GIB == pytest.approx(84.9 / 128, rel=0.03)
+    split = replace(adagrad, embedding_sharding="column")
+    assert 8 * term(split, plan, "optimizer") - kept[2] == pytest.approx(8 * (kept[1] - kept[2]), rel=0.01)
+    assert magnitude(adam.checkpoint, "GB") == pytest.approx(3 * magnitude(dense.checkpoint, "GB"), rel=0.01)
+
+
+def test_images_and_convolutions():
+    """ViT-L/16 has 304 million parameters [arXiv:2010.11929 table 1] and 197 tokens an image; ResNet-50 keeps about 89 MB an image."""
+    vit = workload(workload__kind="vision", model__preset="vit-l-16", training__global_batch=1024)
+    assert state(vit, Plan(data=8)) / 18 == pytest.approx(304e6, rel=0.02)
+    assert vit.sequence_length == 197
+    resnet = workload(workload__kind="vision", model__preset="resnet50", training__global_batch=2048)
+    assert term(resnet, Plan(data=8, micro_batch=256), "activations") / 256 == pytest.approx(89e6, rel=0.01)
