@@ -120,6 +120,10 @@ def _of_the_training(workload: Workload) -> Iterator[tuple[tuple[str, ...], str]
         yield ("training.sequence_length",), f"the length of {'an image' if unit == 'image' else 'a sample'} follows from the model"
     if workload.kind not in ("fine_tuning_lora", "fine_tuning_qlora"):
         yield ("training.lora_rank",), f"{workload.kind} trains no adapters"
+    if workload.kind != "recommendation":
+        yield ("training.embedding_sharding", "training.embedding_optimizer"), "only recommendation models have embedding tables to place"
+    if workload.post_training not in ("grpo", "ppo"):
+        yield ("training.rollout",), "nothing samples answers; give training.post_training grpo or ppo"
     if not workload.model.experts:
         yield ("parallelism.expert",), f"{workload.model.name} has no experts"
 
