@@ -81,8 +81,17 @@ def main() -> None:
     workload = describe_workload(large, catalog)
     sizes = iter(range(64, 64 + REPEATS))
     show("plan search of a new size, 405B on about 512 H100", median_ms(lambda: search_plans(workload, hardware, next(sizes) * 8, large)))
-    show("cable schedule of 131,072 GPUs on three tiers", median_ms(lambda: schedule(catalog), 1))
     print(f"{'peak memory of this process':<58}        {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:8.0f} MiB")
+    for name in MODELS:
+        apart(name)
+
+
+MODELS = ("single estimate", "memory estimate", "quick search", "405B exhaustive", "DeepSeek-V3 exhaustive", "70B, 128k exhaustive")
+
+
+def apart(name: str) -> None:
+    """Measure one part of the plan search in a process of its own, so that its peak memory is its own."""
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.plan_search", name], check=True)
 
 
 if __name__ == "__main__":
