@@ -6,6 +6,7 @@ taken from a table of usual savings.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -103,7 +104,32 @@ def remedies(workload: Workload, plan: Plan, hardware: Hardware, options: Memory
     Those with which it fits come before those with which it may, and these before the rest. `options`: how the software uses memory.
     """
     found = [remedy for _, remedy in _tried(workload, plan, hardware, options)]
-    return tuple(_one_for_each_answer(sorted(found, key=_order)))
+    some = _some_layers(workload, plan, hardware, options)
+    return tuple(_one_for_each_answer(sorted([*found, *some], key=_order)))
+
+
+def _some_layers(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None) -> list[MemoryRemedy]:
+    """Return full recomputation in as few layers of each stage as it takes to fit, where fewer than all do.
+
+    Memory and time are linear in the number of layers [Megatron-LM, --recompute-method block; arXiv:2205.05198 §5].
+    """
+    if plan.recompute == "full" or not is_transformer(workload.model):
+        return []
+    kernel, layers = MemoryModel(workload, options), -(-workload.model.layers // plan.pipeline)
+    before, whole = rated(workload, plan, hardware, kernel), rated(workload, replace(plan, recompute="full"), hardware, kernel)
+    excess, most = before.peak[2] - hardware.memory_bytes, before.peak[2] - whole.peak[2]
+    if not 0 < excess < most:
+        return []
+    count = math.ceil(layers * excess / most)
+    if count >= layers:
+        return []
+    share = count / layers
+    mixed = tuple(kept - share * (kept - again) for kept, again in zip(before.peak, whole.peak, strict=True))
+    peak = (mixed[0], mixed[1], mixed[2])
+    after = Rated(peak, verdict_of(peak, hardware.memory_bytes), before.seconds + share * (whole.seconds - before.seconds))
+    text = f"recompute all activations in {count} of {layers} layers of each stage"
+    change = Change("parallelism.recompute", "full", text, workload, replace(plan, recompute="full"))
+    return [_remedy(change, before, after)]
 
 
 def _tried(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None) -> list[tuple[Change, MemoryRemedy]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from catalogs import load_catalog
@@ -89,6 +91,21 @@ def test_remedies_come_cheapest_first_and_say_what_they_cost():
     eight_bit = next(each for each in found if each.value == "adamw_8bit")
     # 8 bytes of moments become 2, over 8 data-parallel ranks: 6 B × 70.55 billion / (4 × 2 × 8), and 4 % of it is fragmentation
     assert eight_bit.saved_gib == pytest.approx(1.04 * 6 * 70.55e9 / 64 / GIB, rel=0.03)
+
+
+def test_as_few_layers_are_recomputed_as_it_takes():
+    """Memory and time are linear in the layers that are recomputed [arXiv:2205.05198 §5]; one layer less would not fit."""
+    made, hardware = workload(**{**LLAMA_70B, "training__global_batch": 512}), machine("nvidia-dgx-h100")
+    plan = Plan(tensor=8, pipeline=4, data=8, zero_stage=1, micro_batch=4)
+    before, whole = (rated(made, each, hardware) for each in (plan, replace(plan, recompute="full")))
+    assert before.verdict != "fits" == whole.verdict
+    (some,) = [each for each in remedies(made, plan, hardware) if "of 20 layers" in each.text]
+    count = int(some.text.split(" in ")[1].split(" of ")[0])
+    each_layer = (before.peak[2] - whole.peak[2]) / 20 / GIB
+    room = hardware.memory_bytes / GIB
+    assert some.verdict == "fits"
+    assert before.peak[2] / GIB - (count - 1) * each_layer > room >= some.high_gib
+    assert some.slower == pytest.approx(count / 20 * (whole.seconds / before.seconds - 1))
 
 
 def test_what_no_single_remedy_does_several_do_together():
