@@ -1,0 +1,117 @@
+"""What a larger size does to a fabric: what must be re-cabled, which size needs none, and what to wire on the first day."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.counts import count_fabric
+from rules.sizing.fabric.inputs import FabricImpossible
+
+if TYPE_CHECKING:
+    from rules.sizing.fabric.counts import FabricCounts
+    from rules.sizing.fabric.inputs import FabricInput
+
+
+@dataclass(frozen=True)
+class Growth:
+    """The way to `nodes` nodes: switches and links that are added, links that are moved, and why nothing can be built ("" where it can).
+
+    `moved_prepared` are the links to move where the first day is wired as `first_day` says.
+    """
+
+    nodes: int
+    tiers: int = 0
+    leaf: int = 0
+    spine: int = 0
+    core: int = 0
+    moved: int = 0
+    added_switches: int = 0
+    added_links: int = 0
+    first_day: str = ""
+    moved_prepared: int = 0
+    refused: str = ""
+
+
+def without_recabling(spec: FabricInput, counts: FabricCounts) -> int:
+    """Return the most nodes that new leaves with uplinks to the present spines serve, no link moved.
+
+    Each leaf takes as many ports of every spine as it has links to it; in three tiers the present pods are filled up. One switch and a pair
+    serve what their ports do.
+    """
+    plane = counts.plane
+    if plane.tiers == 1:
+        return plane.unit_nodes
+    rails = spec.nics_per_node if spec.layout == "rail" and spec.nics_per_node > 1 else 1
+    per_unit = plane.leaf_down if spec.layout != "tree" and spec.nics_per_node > 1 else plane.leaf_down / spec.nics_per_node
+    ports = spec.spine_ports if plane.tiers == 2 else spec.spine_ports // 2
+    units = ports // plane.leaf_spine_pair // (rails if plane.tiers == 2 else 1) * (plane.pods if plane.tiers == 3 else 1)
+    reserved = -(-plane.manager // rails)
+    return int(units * per_unit) - reserved
+
+
+def grow(spec: FabricInput, counts: FabricCounts, nodes: int) -> Growth:
+    """Return what it takes to grow to `nodes` nodes with whole units, as fabrics that grow are wired.
+
+    A leaf keeps the links to a spine that it has before and after. From two tiers to three every link between leaves and spines moves,
+    because half of a spine's ports become uplinks.
+    """
+    larger = replace(spec, nodes=nodes, wired_for="units")
+    try:
+        after = count_fabric(larger)
+    except FabricImpossible as error:
+        return Growth(nodes, refused=str(error))
+    moved = _moved(spec, counts, after)
+    links = sum(after.links.values()) + after.inter_switch_links - sum(counts.links.values()) - counts.inter_switch_links
+    prepared, first_day = _first_day(spec, counts, after, moved)
+    return Growth(
+        nodes, after.tiers, after.leaf, after.spine, after.core, moved, after.switches - counts.switches, links, first_day, prepared
+    )
+
+
+def _moved(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> int:
+    """Return the present links that must go to another port."""
+    old, new = before.plane, after.plane
+    if old.tiers == 1:
+        return _moved_from_one(spec, before, after)
+    if old.tiers != new.tiers or old.pod_spines != new.pod_spines:
+        return before.links["leaf_spine"] + before.links["spine_core"]
+    kept = min(old.leaf_spine_pair, new.leaf_spine_pair) * (old.leaf_up // old.leaf_spine_pair)
+    moved = before.leaf * max(0, old.leaf_up - kept)
+    if old.tiers == 3:
+        kept_up = min(old.spine_core_pair, new.spine_core_pair) * (spec.spine_ports // 2 // old.spine_core_pair)
+        moved += before.spine * max(0, spec.spine_ports // 2 - kept_up)
+    return moved
+
+
+def _moved_from_one(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> int:
+    """Return the links that move where one switch, or a pair, becomes leaf and spine."""
+    if after.tiers == 1 and after.leaf == before.leaf:
+        return 0
+    ends = spec.nodes * spec.nics_per_node * spec.planes
+    if before.leaf == before.planes:  # the switch becomes the first leaf, which keeps as many links as a leaf has downlinks
+        rail = spec.layout == "rail" and spec.nics_per_node > 1
+        kept = min(ends, after.plane.leaf_down * before.planes) if not rail else min(ends, spec.nodes * spec.planes)
+        return ends - kept
+    return before.inter_switch_links
+
+
+def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, moved: int) -> tuple[int, str]:
+    """Return (links to move, what to wire on the first day) so that as little as possible moves later."""
+    if not moved:
+        return 0, "as designed"
+    if before.tiers == after.tiers == 2 and before.plane.leaf_up % after.plane.leaf_spine_pair == 0:
+        spines = after.spine // after.planes
+        each = before.plane.leaf_up // spines if before.plane.leaf_up % spines == 0 else 0
+        if each:
+            more = after.spine - before.spine
+            word = "spine" if more == 1 else "spines"
+            return 0, f"all {after.spine} spines, {more} {word} more than now, with {each} link(s) from each leaf to each"
+    if after.tiers == 3 and before.tiers == 2:
+        return 0, (
+            f"pods of {after.plane.pod_spines} spines per rail with half of their ports left for cores, as three tiers are wired: "
+            f"{after.plane.pod_spines * (spec.nics_per_node if spec.layout == 'rail' else 1) * before.planes} spines in the first pod"
+        )
+    if before.tiers == 1:
+        return 0, f"leaf and spine from the start: {after.leaf} leaves of the larger size, as many as its units need"
+    return moved, "as designed; the links move when it grows"

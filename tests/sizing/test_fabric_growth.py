@@ -1,0 +1,108 @@
+"""Growth and failures of fabrics, counted from wired links and against what designs print."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+
+import pytest
+from hypothesis import given, settings
+
+from rules.sizing.fabric import FabricImpossible, FabricInput, count_fabric
+from rules.sizing.fabric.failures import losses
+from rules.sizing.fabric.growth import grow, without_recabling
+from rules.sizing.fabric.links import Wiring
+from tests.sizing.test_links import SPECS
+
+NDR = {"nics_per_node": 8, "switch_ports": 64, "port_speed_gbps": 400}
+
+
+def counted(nodes, **more):
+    spec = FabricInput.of({**NDR, "nodes": nodes, **more})
+    return spec, count_fabric(spec)
+
+
+def test_from_one_unit_to_two_half_of_the_uplinks_move():
+    """Eight leaves have eight links to each of four spines; with eight spines four to each: 8 × 16 links move."""
+    growth = grow(*counted(32), 64)
+    assert growth.moved == 128
+    assert (growth.leaf, growth.spine, growth.tiers) == (16, 8, 2)
+    assert growth.first_day == "all 8 spines, 4 spines more than now, with 4 link(s) from each leaf to each"
+    assert growth.moved_prepared == 0
+    assert growth.added_switches == 8 + 4
+    assert growth.added_links == 512
+
+
+def test_from_two_tiers_to_three_every_spine_is_cabled_again():
+    """H100: above 8 units, 2,048 GPUs, the fabric gets a third tier."""
+    growth = grow(*counted(256), 512)
+    assert (growth.tiers, growth.leaf, growth.spine, growth.core) == (3, 128, 128, 64)
+    assert growth.moved == 2048
+    assert growth.moved_prepared == 0
+    assert "pods of 4 spines per rail" in growth.first_day
+
+
+@pytest.mark.parametrize(("nodes", "free"), [(32, 32), (64, 64), (96, 128), (128, 128), (200, 256), (256, 256), (288, 320)])
+def test_sizes_that_need_no_new_cables_between_what_is_there(nodes, free):
+    """95 nodes have 16 spines because 12 do not divide 32 uplinks: the fourth unit then needs leaves only.
+
+    In three tiers pods are filled up: 288 nodes are nine units, in five pods of two.
+    """
+    spec, counts = counted(nodes)
+    assert without_recabling(spec, counts) == free
+    assert grow(spec, counts, free).moved == 0
+
+
+def test_what_cannot_be_built_is_said():
+    assert "fourth tier" in grow(*counted(256), 100_000).refused
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "what", "hit", "left"),
+    [
+        (127, {"manager_ports": 4}, "a leaf", 32, 7 / 8),
+        (127, {"manager_ports": 4}, "a spine", 127, 15 / 16),
+        (127, {"manager_ports": 4}, "a link of a node", 1, 7 / 8),
+        (512, {}, "a core", 512, 63 / 64),
+        (512, {}, "a spine", 128, 1 - 1 / 8 / 4),
+        (64, {"planes": 2, "switch_ports": 128}, "a plane", 64, 1 / 2),
+        (64, {"planes": 2, "switch_ports": 128}, "a leaf", 64, 15 / 16),
+        (20, {"layout": "tree", "switch_ports": 128}, "a leaf", 8, 0.0),
+        (8, {"layout": "pair"}, "a leaf", 8, 1 / 2),
+    ],
+)
+def test_losses_by_hand(nodes, more, what, hit, left):
+    spec, counts = counted(nodes, **more)
+    found = {loss.what: loss for loss in losses(spec, counts)}[what]
+    assert found.hit == hit
+    assert found.left == pytest.approx(left)
+    assert found.whole == pytest.approx(1 - hit * (1 - left) / nodes)
+
+
+@settings(max_examples=120, deadline=None)
+@given(SPECS)
+def test_a_lost_switch_leaves_what_the_links_that_are_left_carry(spec):
+    """Take a switch out of the list of links and count what the nodes that used it have left."""
+    try:
+        counts = count_fabric(spec)
+    except FabricImpossible:
+        return
+    wiring = Wiring.of("fabric", spec, counts.plane)
+    found = {loss.what: loss for loss in losses(spec, counts)}
+    links = list(wiring.links())
+    first = {tier: next((d.name for d in wiring.devices() if d.kind == "switch" and d.tier == tier), None) for tier in ("leaf", "spine")}
+    ends, lost = Counter(), Counter()
+    up = defaultdict(Counter)
+    for link in links:
+        if link.tier == "node_leaf":
+            ends[link.lower.device] += 1
+            lost[link.lower.device] += link.upper.device == first["leaf"]
+        if link.tier == "leaf_spine":
+            up[link.lower.device][link.upper.device] += 1
+    hit = {node: lost[node] / ends[node] for node in lost if lost[node]}
+    assert found["a leaf"].whole == pytest.approx(1 - sum(hit.values()) / spec.nodes)
+    assert found["a leaf"].hit == len(hit)
+    assert spec.layout == "pair" or found["a leaf"].left == pytest.approx(1 - max(hit.values()))
+    if first["spine"]:
+        shares = [used[first["spine"]] / used.total() for used in up.values() if first["spine"] in used]
+        rails = spec.nics_per_node if wiring.is_rail and (spec.layout == "rail_only" or counts.tiers == 3) else 1
+        assert found["a spine"].left == pytest.approx(1 - max(shares) / rails / spec.planes)
