@@ -16,7 +16,7 @@ from rules.sizing.results import Range
 if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.answers import Answers
-    from rules.sizing.results import BomLine, FacilityDesign
+    from rules.sizing.results import BomLine, CostEstimate, FacilityDesign
 
 PERCENT = 100.0
 MONTHS_PER_YEAR = 12.0
@@ -158,6 +158,19 @@ def sum_of(lines: tuple[BomLine, ...], item: str) -> Range | None:
 def usd(low: float, expected: float, high: float, kind: Kind = Kind.ESTIMATED) -> Range:
     """Return a range of amounts in USD."""
     return Range(quantity(low, "USD"), quantity(expected, "USD"), quantity(high, "USD"), kind)
+
+
+def parts_of(cost: CostEstimate) -> dict[str, float]:
+    """Return what the cost of ownership is made of over all years, in USD by name: the bill by category, charges, yearly costs."""
+    parts: dict[str, float] = {}
+    for line in cost.bom:
+        if line.unit_low is not None:
+            high = line.unit_high if line.unit_high is not None else line.unit_low
+            parts[line.category] = parts.get(line.category, 0.0) + line.quantity * (line.unit_low + high) / 2.0
+    purchase = sum(parts.values())
+    if cost.charges is not None and cost.purchase is not None:
+        parts |= {name: purchase * share for name, share in cost.charges.once.items()}
+    return parts | {name: magnitude(amount.expected, "USD") * cost.years for name, amount in cost.yearly.items()}
 
 
 def scaled(amount: Range, factor: float) -> Range:

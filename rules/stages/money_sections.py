@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import format_quantity, magnitude, quantity
 from rules.sizing.cost import run_gpu_hours
 from rules.sizing.own_prices import USD, exchange_rates
-from rules.sizing.ownership import depreciation_years
+from rules.sizing.ownership import depreciation_years, parts_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import rent_or_buy
 from rules.sizing.schedule import phases_of, placed, tasks_of
@@ -59,18 +59,8 @@ def _in_own_currency(cost: CostEstimate, context: Context) -> list[str]:
 
 
 def _parts(cost: CostEstimate) -> dict[str, object]:
-    """Return what the cost of ownership is made of, over all years: purchase by category, charges, energy and the rest."""
-    rows: dict[str, object] = {}
-    for line in cost.bom:
-        if line.unit_low is not None:
-            known = rows.get(line.category, 0.0)
-            high = line.unit_high if line.unit_high is not None else line.unit_low
-            rows[line.category] = float(str(known)) + line.quantity * (line.unit_low + high) / 2.0
-    purchase = sum(float(str(each)) for each in rows.values())
-    if cost.charges is not None and cost.purchase is not None:
-        rows |= {name: purchase * share for name, share in cost.charges.once.items()}
-    rows |= {name: magnitude(amount.expected, "USD") * cost.years for name, amount in cost.yearly.items()}
-    return {name: format_quantity(quantity(float(str(amount)), "USD"), "USD") for name, amount in rows.items()}
+    """Return what the cost of ownership is made of, over all years."""
+    return {name: format_quantity(quantity(amount, "USD"), "USD") for name, amount in parts_of(cost).items()}
 
 
 def _at_the_end(cost: CostEstimate, context: Context) -> dict[str, object]:

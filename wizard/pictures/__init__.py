@@ -47,6 +47,10 @@ PICTURES: tuple[Picture, ...] = (
     Picture("power", "Power", "where the power goes: GPUs, the rest of the nodes, network, storage, cooling and losses"),
     Picture("step", "Step", "where the seconds of a training step go: arithmetic, waiting by kind, bubble"),
     Picture("plans", "Plans", "all parallel plans by step time and memory, and which none beats in both"),
+    Picture("money", "Money", "where the money goes: the purchase by kind of part, and the years of ownership"),
+    Picture("rent_or_buy", "Rent or buy", "what owning and renting cost against the share of hours in use, and where they cross"),
+    Picture("goodput", "Goodput", "the share of time that makes progress against the interval between checkpoints"),
+    Picture("data_paths", "Data paths", "from storage through network, node and host memory to the GPU and back, with rates"),
 )
 
 

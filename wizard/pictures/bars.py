@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -74,7 +75,7 @@ def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:
     entries = [f"{pattern} {name.replace('_', ' ')}" for pattern, name in zip(patterns, bars.parts, strict=False)]
     if bars.limit is not None:
         entries.append(f"{mark} {bars.limit_name} {shown(bars.limit)}")
-    return [*lines, *_wrapped([*entries, f"in {bars.unit}"], width), *(note[:width] for note in bars.notes)]
+    return [*lines, *_wrapped([*entries, f"in {bars.unit}"], width), *(line for note in bars.notes for line in textwrap.wrap(note, width))]
 
 
 def _wrapped(entries: list[str], width: int) -> list[str]:

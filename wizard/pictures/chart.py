@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -71,7 +72,7 @@ def _range(places: list[float]) -> tuple[float, float]:
 def text(chart: Chart, width: int, height: int = 16) -> list[str]:
     """Return the chart as lines of at most `width` columns; the marks are the series' own, so give plain ones for ASCII."""
     if not any(each.points for each in chart.series):
-        return [chart.title[:width], *(note[:width] for note in chart.notes)]
+        return [chart.title[:width], *(line for note in chart.notes for line in textwrap.wrap(note, width))]
     (x_low, x_high), (y_low, y_high) = chart.ranges()
     ticks = {round(index * (height - 1) / (TICKS - 1)): index for index in range(TICKS)}
     names = {row: shown(chart.y.value(y_high - (y_high - y_low) * index / (TICKS - 1))) for row, index in ticks.items()}
@@ -90,7 +91,7 @@ def text(chart: Chart, width: int, height: int = 16) -> list[str]:
     middle = chart.x.words[: max(0, columns - len(low) - len(high) - 2)]
     lines.append((" " * (left + 1) + low + middle.center(columns - len(low) - len(high)) + high)[:width])
     named = [f"{each.mark} {each.name}" for each in chart.series if each.points]
-    return [*lines, "   ".join(named)[:width], *(note[:width] for note in chart.notes)]
+    return [*lines, "   ".join(named)[:width], *(line for note in chart.notes for line in textwrap.wrap(note, width))]
 
 
 def _filled(chart: Chart, series: Series, columns: int) -> list[tuple[float, float]]:

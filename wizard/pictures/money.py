@@ -1,0 +1,77 @@
+"""Where the money goes: the purchase by kind of part, and the cost of ownership over the years."""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from catalogs.quantities import magnitude
+from rules.sizing.ownership import parts_of
+from wizard.pictures.bars import Bars
+from wizard.pictures.bars import svg as bars_svg
+from wizard.pictures.bars import text as bars_text
+
+if TYPE_CHECKING:
+    from rules.advisor import Considered
+    from rules.sizing.results import CostEstimate
+
+TITLE = "Where the money goes"
+MILLION = 1e6
+NAMES = {
+    "compute": "servers",
+    "server": "servers",
+    "switch": "switches",
+    "transceiver": "optics",
+    "cable": "cables",
+    "spares": "spare servers",
+    "spares_network": "spares on the shelf",
+}
+
+
+def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+    """Return the bars as lines."""
+    bars = _bars(considered)
+    if not bars.rows:
+        return [bars.title[:width], *(line for note in bars.notes for line in textwrap.wrap(note, width))]
+    return bars_text(bars, width, ascii=ascii)
+
+
+def svg(considered: Considered) -> str:
+    """Return the bars as an SVG document."""
+    bars = _bars(considered)
+    return bars_svg(bars if bars.rows else replace(bars, rows=(("purchase", {}),)))
+
+
+def _bars(considered: Considered) -> Bars:
+    chosen = considered.ranking.chosen
+    cost = chosen.candidate.cost if chosen is not None else None
+    if cost is None or cost.purchase is None:
+        words = (
+            "no design" if chosen is None else f"no price of one {chosen.candidate.node.name} is known: a quote of yours makes the picture"
+        )
+        return Bars(TITLE, "million USD", (), notes=(words,))
+    parts = {NAMES.get(name, name): amount / MILLION for name, amount in parts_of(cost).items()}
+    once = {name: amount for name, amount in parts.items() if name not in cost.yearly}
+    budget = considered.context.answers.number("budget.purchase")
+    return Bars(
+        TITLE,
+        "million USD",
+        (("purchase", once), (f"{cost.years:g} years", parts)),
+        limit=None if budget is None else budget / MILLION,
+        limit_name="" if budget is None else "budget",
+        notes=_notes(cost),
+    )
+
+
+def _notes(cost: CostEstimate) -> tuple[str, ...]:
+    """Return what the bars leave out, and what of it comes back."""
+    notes = []
+    if cost.missing:
+        notes.append(f"{len(cost.missing)} kinds of parts have no known price and are not drawn")
+    if cost.charges is not None:
+        notes.append(f"left out: {', '.join(cost.charges.left_out)}")
+    if cost.residual is not None:
+        worth = magnitude(cost.residual.expected, "USD") / MILLION
+        notes.append(f"the servers may fetch {worth:.3g} million USD at the end, which is not taken off")
+    return tuple(notes)
