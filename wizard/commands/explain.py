@@ -1,4 +1,4 @@
-"""`cluster-wizard explain DESIGN.toml [WHAT]`: how something was concluded, down to answers and catalog values."""
+"""`cluster-wizard explain DESIGN.toml [WHAT]`: how something was concluded, down to answers and catalog values; why, why not, what if."""
 
 from __future__ import annotations
 
@@ -26,10 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument("design", metavar="DESIGN.toml", help="a design, or a file of answers")
     parser.add_argument(
-        "what",
-        nargs="?",
+        "words",
+        nargs="*",
         metavar="WHAT",
-        help=f"a decision, a rule, a key of the design, a fact or an answer; '{PLANS}': all parallel plans; without it, the list of them",
+        help=f"a decision, a rule, a key of the design, a fact or an answer; '{PLANS}': all parallel plans; 'why KEY': what rests on an "
+        "answer; 'why-not X': a GPU, server, fabric, cooling or plan; 'what-if KEY=VALUE…'; 'conflicts'; 'uncertain': what could change "
+        "the choice; without it, the list of what can be explained",
     )
     add_catalog_option(parser)
     add_policy_option(parser)
@@ -40,21 +42,29 @@ def run(options: argparse.Namespace) -> int:
     """List what can be explained, or explain one thing; returns 2 where nothing has that name."""
     from rules.advisor import consider
     from rules.explain import NothingToExplainError, explain, ground_of, subjects
+    from wizard.commands.explain_verbs import VERBS
     from wizard.files import load
     from wizard.policies import under_policies
 
+    verb, *words = options.words or [""]
+    if words and verb not in VERBS and verb != "how":
+        narrate(f"cluster-wizard: explain: {verb!r} is none of how, {', '.join(VERBS)}; one thing is explained at a time")
+        return WRONG
+    what = words[0] if verb == "how" and words else verb
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
     considered = consider(under_policies(loaded, options.policy), catalog)
+    if verb in VERBS:
+        return VERBS[verb](considered, words, as_json=options.json)
     ground = ground_of(considered)
     stale = _stale(loaded, catalog, ground.design.document())
-    if options.what == PLANS:
+    if what == PLANS:
         return _plans(considered, ground.design.name, stale, as_json=options.json)
-    if options.what is None:
+    if not what:
         _list(subjects(ground), ground.design.name, stale, as_json=options.json)
         return GOOD
     try:
-        explanation = explain(ground, options.what)
+        explanation = explain(ground, what)
     except NothingToExplainError as error:
         narrate(f"cluster-wizard: {options.design}: {error}; without a name, 'explain' lists what there is")
         return WRONG

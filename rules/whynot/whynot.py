@@ -1,0 +1,233 @@
+"""Why not X: what stood against it first, by how much, and the smallest change of one answer that would admit it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from catalogs.quantities import grouped
+from rules.advisor import Considered, consider
+from rules.answers import AnswerError
+from rules.constraints import constraints, least_needed
+from rules.remedies import mend
+from rules.smallest import SmallestChange, smallest_change
+from rules.stages import all_stages
+from rules.whatif import with_changes
+from rules.whynot.margins import Margin, margins_of
+from rules.whynot.wishes import Wish, wish_of
+
+if TYPE_CHECKING:
+    from rules.answers import Answers
+    from rules.candidate import Candidate
+    from rules.choice import Ranked, Ranking
+    from rules.guidance.declare import Rule
+
+MOST_DESIGNS = 48
+"""Designs that are made to find the smallest change; one takes a tenth of a second."""
+MOST_OBSTACLES = 3
+"""Rules that are named where several rejected it; the first comes first."""
+_FIGURES = (
+    ("ownership_usd", "cost of owning it", "USD"),
+    ("purchase_usd", "purchase", "USD"),
+    ("days", "time of the run", "days"),
+    ("step_s", "step time", "s"),
+    ("it_power_kw", "power", "kW"),
+)
+NEGLIGIBLE = 0.0005
+"""Figures that differ by less are the same."""
+_SIZE_KEYS = ("scale.nodes", "scale.gpus")
+
+
+@dataclass(frozen=True)
+class Obstacle:
+    """What stood against it. `kind` is rule, answers, search, dominated or ranking; `rule` is the rule or the answer."""
+
+    kind: str
+    rule: str
+    because: str
+    margins: tuple[Margin, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the obstacle as plain data."""
+        row = {"kind": self.kind, "rule": self.rule, "because": self.because}
+        return row | {"margins": [each.document() for each in self.margins]}
+
+
+@dataclass(frozen=True)
+class WhyNot:
+    """The answer. `chosen`: it is what the design has. `candidate` is what was looked at, "" where none could be made.
+
+    `changes`: for each answer the smallest change that admits it alone; `together`: changes that do so all at once, where none does alone.
+    """
+
+    what: str
+    kind: str
+    chosen: bool
+    candidate: str
+    obstacles: tuple[Obstacle, ...]
+    changes: tuple[SmallestChange, ...]
+    together: tuple[SmallestChange, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def document(self) -> dict[str, Any]:
+        """Return the answer as plain data."""
+        row: dict[str, Any] = {"what": self.what, "kind": self.kind, "chosen": self.chosen, "candidate": self.candidate}
+        row |= {"obstacles": [each.document() for each in self.obstacles], "changes": [each.document() for each in self.changes]}
+        return row | {"together": [each.document() for each in self.together], "notes": list(self.notes)}
+
+
+def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNot:
+    """Return why a design has not `what`: a GPU, a server, a fabric, a kind of cooling or a plan.
+
+    `changes`: look for the smallest change of each answer that would admit it, which takes a second or two. Raises NoSuchWishError
+    where nothing is called that.
+    """
+    wish = wish_of(what, considered)
+    ranking = considered.ranking
+    chosen = ranking.chosen
+    if chosen is not None and ranking.good and wish.met_by(chosen.candidate) and (wish.kind != "plan" or chosen.candidate.choice):
+        return WhyNot(wish.name, wish.kind, True, chosen.candidate.id, (), ())
+    other = next((each for each in (*ranking.good, *ranking.unproven) if wish.met_by(each.candidate)), None)
+    if other is not None and chosen is not None and other is not chosen and wish.kind != "plan":
+        return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, ranking),), ())
+    excluded = _excluded(wish, considered)
+    forced = _forced(wish, considered)
+    if forced is None:
+        return WhyNot(wish.name, wish.kind, False, "", excluded, ())
+    found = _nearest(wish, forced)
+    if found is None:
+        return WhyNot(wish.name, wish.kind, False, "", excluded or _never(forced), _changes(wish, considered, forced) if changes else ())
+    obstacles = excluded + _obstacles(found.candidate, forced)
+    if found in forced.ranking.good and chosen is not None:
+        obstacles += (_ranked_lower(found, chosen, forced.ranking),) if not excluded or wish.kind == "plan" else ()
+        return WhyNot(
+            wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), (), _beside(found, chosen, obstacles)
+        )
+    single = _changes(wish, considered, forced) if changes else ()
+    together = _together(wish, forced) if changes and not single else ()
+    return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together)
+
+
+def _together(wish: Wish, forced: Considered) -> tuple[SmallestChange, ...]:
+    """Return changes that admit it together where none does alone: the remedies of all that stands against it."""
+    mended = mend(forced.context.answers, forced.context.catalog)
+    if not mended.after.fits or not mended.applied:
+        return ()
+    again = consider(mended.after.answers, forced.context.catalog).ranking.chosen
+    if again is None or not wish.met_by(again.candidate):
+        return ()
+    last = {each.key: each for each in mended.applied}
+    before = forced.context.answers
+    return tuple(SmallestChange(key, before.text(key), each.after, 0.0, each.text) for key, each in last.items())
+
+
+def _forced(wish: Wish, considered: Considered) -> Considered | None:
+    """Return what is weighed when the answers ask for the wish; None where they cannot."""
+    context = considered.context
+    try:
+        return consider(with_changes(context.answers, wish.changes, "what-if"), context.catalog)
+    except AnswerError:
+        return None
+
+
+def _nearest(wish: Wish, forced: Considered) -> Ranked | None:
+    ranking = forced.ranking
+    return next((each for each in (*ranking.good, *ranking.unproven, *ranking.bad) if wish.met_by(each.candidate)), None)
+
+
+def _excluded(wish: Wish, considered: Considered) -> tuple[Obstacle, ...]:
+    """Return why the products of a wish were no candidates: an answer excludes them, no size works, another is judged for them."""
+    if wish.kind not in ("GPU", "server"):
+        return ()
+    nodes = {node.id: node.gpu for node in considered.context.catalog.nodes}
+    (wanted,) = (set(value) for value in wish.changes.values() if isinstance(value, tuple))
+    rows = [each for each in considered.rejected if {each.candidate, nodes.get(each.candidate)} & wanted]
+    order = {"answers": 0, "search": 1, "dominated": 2}
+    rows.sort(key=lambda each: (order.get(each.kind, 3), each.candidate))
+    kinds = {each.kind: Obstacle(each.kind, each.rule, f"{each.name}: {each.because}") for each in reversed(rows)}
+    if not rows and wish.kind == "GPU" and not wanted & set(nodes.values()):
+        return (Obstacle("search", "proposals.size", "no server of the catalog has it; describe your own under own_server"),)
+    return tuple(kinds[kind] for kind in order if kind in kinds)[:MOST_OBSTACLES]
+
+
+def _never(forced: Considered) -> tuple[Obstacle, ...]:
+    rows = [each for each in forced.rejected if each.kind == "search"]
+    return tuple(Obstacle("search", each.rule, f"{each.name}: {each.because}") for each in rows[:1])
+
+
+def _obstacles(candidate: Candidate, forced: Considered) -> tuple[Obstacle, ...]:
+    """Return the rejections of a candidate in firing order, with their margins."""
+    rules = _rules(forced.context.answers)
+    rows = []
+    for found in candidate.rejections[:MOST_OBSTACLES]:
+        margins = margins_of(rules[found.rule], candidate.facts[found.stage]) if found.rule in rules else ()
+        rows.append(Obstacle("rule", found.rule, found.because, margins))
+    if not rows and candidate.choice is None:
+        rows.append(Obstacle("search", "plans.none", "no parallel plan of the search fits this size"))
+    return tuple(rows)
+
+
+def _rules(answers: Answers) -> dict[str, Rule]:
+    declared = {rule.id: rule for module in all_stages() for rule in module.RULES}
+    return declared | {policy.rule.id: policy.rule for policy in answers.policies}
+
+
+def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking) -> Obstacle:
+    """Return that it would do but ranks lower, and by how much it is behind."""
+    everyone = (*ranking.good, *ranking.unproven)
+    place = f"as number {everyone.index(other) + 1} of {len(everyone)}" if other in everyone and chosen in everyone else "behind it"
+    because = f"it meets every answer and ranks {place} by {chosen.measure}"
+    if other.apart:
+        because += "; its price is unknown, so it cannot come first"
+    return Obstacle("ranking", "choice.objective", because, _between(other, chosen))
+
+
+def _between(other: Ranked, chosen: Ranked) -> tuple[Margin, ...]:
+    rows = []
+    for name, label, unit in _FIGURES:
+        mine, best = getattr(other.figures, name), getattr(chosen.figures, name)
+        if mine and best and abs(mine / best - 1.0) >= NEGLIGIBLE:
+            rows.append(Margin(label, f"{grouped(mine)} {unit}", f"{grouped(best)} {unit}", mine / best - 1.0))
+    return tuple(rows)
+
+
+def _beside(found: Ranked, chosen: Ranked, obstacles: tuple[Obstacle, ...]) -> tuple[str, ...]:
+    """Return how it compares with the design, where no obstacle says so."""
+    if any(each.kind == "ranking" for each in obstacles):
+        return ()
+    return tuple(f"beside the design: {each.text}" for each in _between(found, chosen))
+
+
+def _lifted(wish: Wish, considered: Considered) -> tuple[SmallestChange, ...]:
+    """Return the answers that ask for it, where it would meet all others."""
+    answers = considered.context.answers
+    if wish.kind == "plan":
+        return ()
+    rows = []
+    for key, value in wish.changes.items():
+        shown = ", ".join(value) if isinstance(value, tuple) else str(value)
+        rows.append(SmallestChange(key, answers.text(key), shown, 1.0, "ask for it; it meets every other answer"))
+    return tuple(rows)
+
+
+def _changes(wish: Wish, considered: Considered, forced: Considered) -> tuple[SmallestChange, ...]:
+    """Return for each answer that binds the smallest change after which the wish meets every answer, the cheapest first."""
+    asked = forced.context.answers
+    catalog = considered.context.catalog
+    spent = 0
+
+    def admits(answers: Answers) -> bool:
+        nonlocal spent
+        spent += 1
+        if spent > MOST_DESIGNS:
+            return False
+        return any(wish.met_by(each.candidate) for each in consider(answers, catalog).ranking.good)
+
+    rows = []
+    for each in constraints(asked):
+        if each.key in wish.changes or each.key.startswith("policy."):
+            continue
+        change = smallest_change(asked, each.key, admits, guess=least_needed(asked, catalog, each.key))
+        if change is not None:
+            rows.append(change)
+    return tuple(sorted(rows, key=lambda each: (each.cost, each.key)))

@@ -1,0 +1,98 @@
+"""What a person may ask about: a GPU, a server, a fabric, a kind of cooling, a plan. Each is a change of answers that asks for it."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rules.answer_fields import COOLING
+from rules.findings import Stage
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from catalogs import Catalog
+    from rules.advisor import Considered
+    from rules.candidate import Candidate
+
+FABRICS = {"infiniband": "infiniband", "ethernet": "ethernet", "roce": "ethernet"}
+"""Words for fabrics, and the technology that they mean."""
+_PLAN = re.compile(r"(?P<part>tp|pp|cp|ep|mb|zero-?|recompute )(?P<value>\d+|none|selective|full)", re.IGNORECASE)
+_PARTS = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert", "mb": "micro_batch", "zero": "zero_stage"}
+NEAR = 0.55
+
+
+class NoSuchWishError(ValueError):
+    """A word that names no GPU, server, fabric, cooling or plan."""
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Something that the design could have been. `changes` are answers that ask for it; `met_by` says whether a candidate is it."""
+
+    kind: str
+    name: str
+    changes: Mapping[str, object]
+    met_by: Callable[[Candidate], bool]
+
+
+def wish_of(what: str, considered: Considered) -> Wish:
+    """Return what `what` means; raises NoSuchWishError, naming what is near."""
+    catalog, words = considered.context.catalog, " ".join(what.split())
+    plain = words.lower().replace("-", "_").replace(" ", "_")
+    if plain in FABRICS:
+        technology = FABRICS[plain]
+        return Wish(
+            "fabric", technology, {"preferences.fabric": technology}, lambda each: _fact(each, Stage.FABRIC, "technology") == technology
+        )
+    cooling = plain.removesuffix("_cooling").removesuffix("_cooled")
+    if cooling in COOLING:
+        have = considered.context.answers.names("facility.cooling")
+        asked = have if cooling in have else (*have, cooling)
+        return Wish("cooling", cooling, {"facility.cooling": asked}, lambda each: _fact(each, Stage.POWER, "cooling") == cooling)
+    plan = _plan(words, considered)
+    if plan is not None:
+        return plan
+    return _product(words, catalog)
+
+
+def _fact(candidate: Candidate, stage: Stage, name: str) -> object:
+    return candidate.facts.get(stage, {}).get(name)
+
+
+def _product(words: str, catalog: Catalog) -> Wish:
+    gpu = catalog.gpus.get(words)
+    if gpu is not None:
+        id_ = gpu.id
+        return Wish("GPU", gpu.name, {"preferences.gpus": (id_,)}, lambda each: each.gpu.id == id_)
+    node = catalog.nodes.get(words)
+    if node is not None:
+        id_ = node.id
+        return Wish("server", node.name, {"preferences.nodes": (id_,)}, lambda each: each.node.id == id_)
+    names = [*FABRICS, *COOLING, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
+    near = difflib.get_close_matches(words.lower(), names, n=3, cutoff=NEAR)
+    hint = f"the nearest: {', '.join(near)}" if near else "'cluster-wizard catalog list gpus' and 'nodes' print all"
+    raise NoSuchWishError(f"{words!r} is no GPU, server, fabric, cooling or plan such as 'TP8 PP2'; {hint}")
+
+
+def _plan(words: str, considered: Considered) -> Wish | None:
+    """Return the wish for a plan ("TP8 PP4 ZeRO-1") on the chosen servers, None where the words are no plan."""
+    parts = {found["part"].lower().strip().rstrip("-"): found["value"].lower() for found in _PLAN.finditer(words)}
+    rest = _PLAN.sub("", words).strip()
+    chosen = considered.ranking.chosen
+    if not parts or rest or chosen is None:
+        return None
+    fields = {_PARTS.get(part, part): value if part == "recompute" else int(value) for part, value in parts.items()}
+    changes: dict[str, object] = {f"parallelism.{name}": value for name, value in fields.items()}
+    candidate = chosen.candidate
+    changes |= {"parallelism.mode": "given", "preferences.nodes": (candidate.node.id,), "scale.gpus": candidate.gpus}
+    if considered.context.answers.given("own_server.gpu"):
+        del changes["preferences.nodes"]
+
+    def met(each: Candidate) -> bool:
+        plan = each.choice.plan if each.choice else None
+        return plan is None or all(getattr(plan, name) == value for name, value in fields.items())
+
+    return Wish("plan", words, changes, met)

@@ -1,0 +1,127 @@
+"""Why not X: the first rule against it, by how much, and the smallest change that admits it."""
+
+from __future__ import annotations
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import consider, feasible
+from rules.answers import Answers
+from rules.guidance.declare import F
+from rules.whatif import with_changes
+from rules.whynot.margins import margins_of
+from rules.whynot.whynot import why_not
+from rules.whynot.wishes import NoSuchWishError, wish_of
+from tests.rules.samples import rule
+
+BASE = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "training.tokens": "20B"}
+
+
+@pytest.fixture(scope="module")
+def catalog():
+    return load_catalog()
+
+
+def weighed(catalog, **changes: object):
+    return consider(Answers.of(BASE | {key.replace("__", "."): value for key, value in changes.items()}), catalog)
+
+
+@pytest.fixture(scope="module")
+def one(catalog):
+    """Two DGX H100 in racks of 12 kW on a site of 40 kW, air alone."""
+    return weighed(catalog, preferences__nodes=["nvidia-dgx-h100"], facility__rack_power="12 kW")
+
+
+class TestMargins:
+    def test_over_a_limit_and_under_one(self):
+        sample = rule("vram.sample", F.power_kw > F.limit_kw * 2, F.headroom_percent < 10, F.kind == "x")
+        over, under = margins_of(sample, {"power_kw": 30.0, "limit_kw": 12.0, "headroom_percent": 8.0, "kind": "x"})
+        assert (over.value, over.limit, over.by) == ("30 kW", "24 kW", pytest.approx(0.25))
+        assert over.text == "power 30 kW, 25 % above 24 kW"
+        assert under.text == "headroom 8 %, 20 % below 10 %"
+
+    def test_none_where_there_is_no_number_or_the_comparison_does_not_hold(self):
+        sample = rule("vram.sample", F.power_kw > 40, F.kind != "x", F.missing > 1, F.zero > 0)
+        assert margins_of(sample, {"power_kw": 30.0, "kind": "y", "zero": 5}) == ()
+
+
+class TestWishes:
+    @pytest.mark.parametrize(
+        ("what", "kind", "name"),
+        [
+            ("H200", "GPU", "NVIDIA H200 SXM5 141 GB"),
+            ("nvidia-dgx-b200", "server", "NVIDIA DGX B200"),
+            ("RoCE", "fabric", "ethernet"),
+            ("InfiniBand", "fabric", "infiniband"),
+            ("liquid cooling", "cooling", "liquid"),
+            ("rear-door", "cooling", "rear_door"),
+            ("TP8 PP2 ZeRO-1", "plan", "TP8 PP2 ZeRO-1"),
+        ],
+    )
+    def test_what_a_word_means(self, one, what, kind, name):
+        wish = wish_of(what, one)
+        assert (wish.kind, wish.name) == (kind, name)
+
+    def test_a_plan_is_asked_for_on_the_chosen_servers(self, one):
+        assert wish_of("TP8 MB2 recompute full", one).changes == {
+            "parallelism.tensor": 8,
+            "parallelism.micro_batch": 2,
+            "parallelism.recompute": "full",
+            "parallelism.mode": "given",
+            "preferences.nodes": ("nvidia-dgx-h100",),
+            "scale.gpus": 16,
+        }
+
+    def test_a_word_that_means_nothing_names_what_is_near(self, one):
+        with pytest.raises(NoSuchWishError, match="infiniband"):
+            wish_of("infinibandd", one)
+
+
+class TestWhyNot:
+    def test_what_the_design_has(self, one):
+        assert why_not(one, "H100").chosen
+
+    def test_a_rule_by_how_much_and_the_smallest_change(self, one, catalog):
+        """NVIDIA's guide: a DGX B200 draws up to 14.3 kW, 19.2 % more than a rack of 12 kW gives."""
+        found = why_not(one, "nvidia-dgx-b200")
+        assert not found.chosen
+        assert [each.rule for each in found.obstacles] == ["preferences.nodes", "power.rack_power_exceeded"]
+        (margin,) = found.obstacles[1].margins
+        assert (margin.value, margin.limit, round(margin.by, 3)) == ("14.3 kW", "12 kW", 0.192)
+        change = next(each for each in found.changes if each.key == "facility.rack_power")
+        assert 14.3 <= float(change.after.split()[0]) <= 14.3 * 1.03
+        asked = with_changes(one.context.answers, {"preferences.nodes": ("nvidia-dgx-b200",)})
+        assert feasible(with_changes(asked, change.changes), catalog)
+        assert not feasible(with_changes(asked, {"facility.rack_power": "14.2 kW"}), catalog)
+
+    def test_several_changes_where_none_alone_will_do(self, catalog):
+        tight = weighed(catalog, preferences__nodes=["nvidia-dgx-h100"], facility__rack_power="12 kW", facility__total_power="34 kW")
+        found = why_not(tight, "nvidia-dgx-b200")
+        assert found.changes == ()
+        assert {each.key for each in found.together} == {"facility.rack_power", "facility.total_power"}
+
+    def test_an_answer_that_excludes_it(self, one):
+        found = why_not(one, "nvidia-dgx-h200")
+        assert [(each.kind, each.rule) for each in found.obstacles] == [("answers", "preferences.nodes")]
+        assert [each.key for each in found.changes] == ["preferences.nodes"]
+
+    def test_one_that_ranks_lower_says_by_how_much(self, catalog):
+        free = weighed(catalog, preferences__gpus=["nvidia-h100-sxm-80gb", "nvidia-a100-sxm-80gb"])
+        found = why_not(free, "A100" if "h100" in free.ranking.chosen.candidate.id else "H100")
+        (obstacle,) = found.obstacles
+        assert obstacle.kind == "ranking"
+        assert any(each.field == "time of the run" for each in obstacle.margins)
+
+    def test_a_plan_that_divides_nothing(self, one):
+        found = why_not(one, "TP3")
+        assert [each.rule for each in found.obstacles] == ["vram.no_plan_divides"]
+
+    def test_a_plan_that_is_slower(self, one):
+        """Tensor parallelism over eight GPUs adds communication to a model that fits on one: the step takes longer."""
+        (obstacle,) = why_not(one, "TP8").obstacles
+        assert next(each.by for each in obstacle.margins if each.field == "step time") > 0
+
+    def test_a_gpu_without_a_server(self, one, catalog):
+        having = {node.gpu for node in catalog.nodes}
+        alone = next(gpu for gpu in catalog.gpus if gpu.id not in having)
+        assert "no server of the catalog has it" in why_not(one, alone.id).obstacles[0].because
