@@ -10,6 +10,7 @@ from rules.sizing.fabric.adapters import compute_adapters, front_end_adapters
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 from rules.sizing.fabric.switching import boxes
 from rules.sizing.results import BomLine
+from rules.stages.fabric_outlook import outlook_sections
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +44,8 @@ def fabric_sections(candidate: Candidate, context: Context) -> dict[str, dict[st
     management: dict[str, object] = {"network": "none: a single node"}
     if design.out_of_band is not None:
         management = {"in_band": "shared with storage", **_network(design.out_of_band, catalog)}
-    return {"fabric.compute": compute, "fabric.storage": storage, "fabric.management": management}
+    sections = {"fabric.compute": compute, "fabric.storage": storage, "fabric.management": management}
+    return sections | outlook_sections(candidate, context)
 
 
 def _network(network: FabricNetwork, catalog: Catalog) -> dict[str, object]:
@@ -61,6 +63,8 @@ def _network(network: FabricNetwork, catalog: Catalog) -> dict[str, object]:
         "links": {name: number for name, number in network.links.items() if number},
         "cables": _named(network.cables, catalog),
         "modules": {name: number for name, number in network.modules.items() if number},
+        "longest_run": {tier: f"{length:.3g} m" for tier, length in network.longest.items()},
+        "media": dict(network.media),
         "manager_links": network.manager_links,
         "power_typical": format_quantity(network.power_typical, "kW") if network.power_typical is not None else "unknown",
         "power_maximum": format_quantity(network.power_maximum, "kW") if network.power_maximum is not None else "unknown",

@@ -268,7 +268,23 @@ def test_sections_are_ready_for_toml(catalog):
     candidate, context = made(catalog, "nvidia-dgx-h100", 64, preferences__fabric="infiniband")
     stage.assess(candidate, context)
     sections = stage.describe(candidate, context)
-    assert set(sections) == {"fabric.compute", "fabric.storage", "fabric.management"}
+    assert set(sections) == {"fabric.compute", "fabric.storage", "fabric.management", "fabric.growth", "fabric.failures"}
     assert (sections["fabric.compute"]["leaf"], sections["fabric.compute"]["spine"]) == (16, 8)
     assert sections["fabric.compute"]["oversubscription"] == "1:1"
     assert tomli_w.dumps(sections)
+
+
+def test_growth_and_failures_stand_in_the_design(catalog):
+    """Four units of DGX H100: eight units are 64 leaves and 32 spines, so half of 1,024 uplinks move; a spine is a sixteenth."""
+    candidate, context = made(catalog, "nvidia-dgx-h100", 128, preferences__fabric="infiniband")
+    stage.assess(candidate, context)
+    sections = stage.describe(candidate, context)
+    assert sections["fabric.growth"]["no_link_moves_up_to"] == "128 nodes (1,024 GPUs)"
+    assert sections["fabric.growth"]["two_tiers_up_to"] == "256 nodes (2,048 GPUs)"
+    assert sections["fabric.growth"]["doubled"].startswith("256 nodes: 64 leaf + 32 spine; 512 links move, 48 switches")
+    assert "1 link(s) from each leaf to each" in sections["fabric.growth"]["doubled"]
+    assert sections["fabric.failures"]["leaf"] == "32 nodes keep 87.5 % of their rate, all nodes together 96.88 %"
+    assert sections["fabric.failures"]["spine"] == "128 nodes keep 93.8 % of what passes between leaves, all nodes together 93.75 %"
+    single, context = made(catalog, "nvidia-dgx-h100", 1)
+    stage.assess(single, context)
+    assert "fabric.growth" not in stage.describe(single, context)
