@@ -84,9 +84,9 @@ def match_cooling(node: Node, hall: tuple[str, ...]) -> CoolingMatch:
     return CoolingMatch("rear_door" if "rear_door" in hall else "air", "rear_door" in hall or "air" in hall, requires)
 
 
-def equipment_limit_kw(hall: tuple[str, ...], catalog: Catalog) -> float | None:
+def equipment_limit_kw(hall: tuple[str, ...], catalog: Catalog, altitude_m: float = 0.0) -> float | None:
     """Return the heat in kW that may leave a rack of switches or storage, which are cooled by air whatever cools the nodes."""
-    return rack_limit_kw("rear_door" if "rear_door" in hall else "air", catalog)
+    return rack_limit_kw("rear_door" if "rear_door" in hall else "air", catalog, altitude_m)
 
 
 def size_coolant_units(liquid_kw: float, catalog: Catalog) -> CoolantUnits | None:
@@ -105,15 +105,23 @@ def size_coolant_units(liquid_kw: float, catalog: Catalog) -> CoolantUnits | Non
     return min(offers, key=lambda offer: offer[:2])[2] if offers else None
 
 
-def rack_limit_kw(kind: str, catalog: Catalog) -> float | None:
+def rack_limit_kw(kind: str, catalog: Catalog, altitude_m: float = 0.0) -> float | None:
     """Return the heat in kW that `kind` of cooling takes from one rack, None where no figure is known.
 
-    For air it is what the vendor's own reference rack reaches (threshold `pow-air-limit`), for the others the catalog's method.
+    For air it is what the vendor's own reference rack reaches (threshold `pow-air-limit`), for the others the catalog's method. From the
+    height on at which servers are derated, thin air carries less, in proportion to its pressure; liquid does not care.
     """
+    thinner = thin_air(altitude_m, catalog) if kind in ("air", "rear_door") else 1.0
     if kind == "air":
-        return threshold_number(catalog.thresholds, AIR_THRESHOLD, "reference")
+        return threshold_number(catalog.thresholds, AIR_THRESHOLD, "reference") * thinner
     method = catalog.cooling.get(METHODS.get(kind, kind))
-    return method.capacity.to("kW") if method is not None and method.capacity is not None else None
+    return method.capacity.to("kW") * thinner if method is not None and method.capacity is not None else None
+
+
+def thin_air(altitude_m: float, catalog: Catalog) -> float:
+    """Return the share of its heat that air of the same flow carries at a height: 1 up to 900 m, then its pressure over sea level's."""
+    start = fact_value(catalog.facts, "ashrae-altitude", "from_height").to("m")
+    return pressure_ratio(altitude_m) if altitude_m > start else 1.0
 
 
 def comfortable_kw(kind: str, catalog: Catalog) -> float | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
@@ -49,7 +49,9 @@ class Boxes:
 
     def part(self, start: int, count: int) -> Boxes:
         """Return `count` of the boxes from the one with index `start`."""
-        return replace(self, count=count, first=self.first + start * self.holds)
+        first = self.first + start * self.holds
+        measures = (self.height_u, self.power_kw, self.weight_kg)
+        return Boxes(self.device, self.name, self.kind, self.role, count, *measures, self.holds, first, self.stated)
 
 
 @dataclass(frozen=True)
@@ -203,6 +205,7 @@ def fewest_racks(load: Load, room: Room) -> tuple[int, str]:
     return max(1, math.ceil(most - 1e-9)) if math.isfinite(most) else 1, binding if most > 1.0 + 1e-9 else "equipment"
 
 
+@lru_cache(maxsize=512)
 def pack(equipment: Equipment, room: Room) -> tuple[Load, ...]:
     """Return the racks of the equipment, each kind of box spread evenly over as few racks as take it.
 
@@ -211,26 +214,43 @@ def pack(equipment: Equipment, room: Room) -> tuple[Load, ...]:
     """
     least, _ = fewest_racks(equipment.load, room)
     for racks in range(least, least + MOST_TRIES):
-        loads = _even(equipment.boxes, racks)
-        if all(room.takes(load) for load in loads):
-            return loads
+        if _spread_fits(equipment.boxes, racks, room):
+            return _even(equipment.boxes, racks)
     return _in_turn(equipment.boxes, room)
 
 
-def _even(boxes: Sequence[Boxes], racks: int) -> tuple[Load, ...]:
-    """Deal every kind of box over `racks`; the remainder of one kind is where the next one begins."""
-    rows: list[list[Boxes]] = [[] for _ in range(racks)]
+def _shares(boxes: Sequence[Boxes], racks: int) -> Iterator[tuple[Boxes, list[int]]]:
+    """Yield every kind of box with its number in each rack; the remainder of one kind is where the next one begins."""
     turn = 0
     for each in boxes:
-        extra = {(turn + step) % racks for step in range(each.count % racks)}
-        shares = [each.count // racks + (rack in extra) for rack in range(racks)]
-        starts = [0]
-        for share in shares:
-            starts.append(starts[-1] + share)
-        for rack, (start, end) in enumerate(pairwise(starts)):
-            if end > start:
-                rows[rack].append(each.part(start, end - start))
+        whole, rest = divmod(each.count, racks)
+        shares = [whole] * racks
+        for step in range(rest):
+            shares[(turn + step) % racks] += 1
         turn = (turn + each.count) % racks
+        yield each, shares
+
+
+def _spread_fits(boxes: Sequence[Boxes], racks: int, room: Room) -> bool:
+    """Return whether an even spread over `racks` keeps every rack within `room`; a weight that is not stated counts nothing."""
+    units, power, weight = [0.0] * racks, [0.0] * racks, [0.0] * racks
+    for each, shares in _shares(boxes, racks):
+        for rack, count in enumerate(shares):
+            units[rack] += count * each.height_u
+            power[rack] += count * (each.power_kw or 0.0)
+            weight[rack] += count * (each.weight_kg or 0.0)
+    return max(units) <= room.units + 1e-9 and max(power) <= room.power_kw + 1e-9 and max(weight) <= room.weight_kg + 1e-9
+
+
+def _even(boxes: Sequence[Boxes], racks: int) -> tuple[Load, ...]:
+    """Deal every kind of box over `racks`, consecutive numbers to a rack."""
+    rows: list[list[Boxes]] = [[] for _ in range(racks)]
+    for each, shares in _shares(boxes, racks):
+        start = 0
+        for rack, count in enumerate(shares):
+            if count:
+                rows[rack].append(each.part(start, count))
+                start += count
     return tuple(Load(tuple(row)) for row in rows if row)
 
 

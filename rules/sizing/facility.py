@@ -135,7 +135,7 @@ def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits
     return racks.RackLimits(
         units,
         limit_kw,
-        cooling.rack_limit_kw(match.kind, catalog),
+        cooling.rack_limit_kw(match.kind, catalog, answers.number("facility.altitude") or 0.0),
         _rack_load_kg(units, context),
         circuits_kw,
         answers.number("facility.rack_airflow"),
@@ -199,7 +199,9 @@ def _place(
     room = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))
     last_kw = racks.nodes_in_last_rack(units, compute) * unit_kw
     rows, beside, loads = [(full_kw, full_kw * air_share)], [], []
-    alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(context.answers.names("facility.cooling"), context.catalog))
+    answers = context.answers
+    hall, altitude = answers.names("facility.cooling"), answers.number("facility.altitude") or 0.0
+    alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(hall, context.catalog, altitude))
     for each in wanted:
         if each is None:
             continue

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
 from catalogs.schema import Kind, Pdu, Sourced
+from rules.sizing.lookup import fact_value
+from rules.sizing.regions import is_of_the_us
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -26,6 +29,8 @@ CONTINUOUS_SHARE = 0.8
 """Share of a breaker's rating that carries continuous load, at which the catalog states its circuits [National Electrical Code]."""
 SMALL_OUTLET_A, LARGE_OUTLET_A = 10.0, 16.0
 """Currents of IEC 60320 outlets: C13 carries 10 A, C19 16 A [IEC 60320-1]."""
+MAINS_120_V, MAINS_ELSEWHERE = "mains-120-v", "mains-elsewhere"
+"""Facts of the catalog on what reaches racks and desks, by the voltage of a country's outlets."""
 PATHS_OF_2N = 2
 """Paths of a rack with two full feeds, A and B."""
 
@@ -42,6 +47,7 @@ class FeedTerms:
     current_a: float | None = None
     circuits: int | None = None
     redundancy: str = ""
+    region: str = ""
 
     @classmethod
     def of(cls, answers: Answers) -> FeedTerms:
@@ -52,6 +58,7 @@ class FeedTerms:
             answers.number("facility.circuit_current"),
             answers.count("facility.circuits_per_rack"),
             answers.text("facility.feed_redundancy"),
+            answers.text("facility.region"),
         )
 
     def each_kw(self, pdu: Pdu) -> float:
@@ -181,9 +188,12 @@ def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = 
     `feed` is the answer `facility.feed` ("415v_three_phase"), "" where it was not given. Where `terms` name a redundancy, the smallest
     circuits are taken of which the ones that are left carry the load: two paths of one each for 2N, one more than carry it for N+1.
     Where they name none, two of the smallest circuits that each carry the load alone, up to PLUG_AMPERES; else two that carry it together
-    (one for a desktop machine), else as many of the largest as it needs. None where the catalog has no such feed.
+    (one for a desktop machine), else as many of the largest as it needs. Without `feed` that of the region is assumed. None where the
+    catalog has no such feed.
     """
-    known = terms.circuits_of(feed, catalog) if feed else _usual_circuits(catalog, desktop=desktop)
+    known = terms.circuits_of(feed or usual_feed(terms.region, catalog, desktop=desktop), catalog)
+    if not feed and desktop and not terms.region:
+        known = _outlets(catalog)
     if not known:
         return None
     if terms.circuits is not None and feed:
@@ -233,8 +243,22 @@ def _own_circuit(like: Pdu, amperes: float) -> Pdu:
     )
 
 
-def _usual_circuits(catalog: Catalog, *, desktop: bool) -> list[Pdu]:
-    """Return what is assumed where no feed was named: any single-phase circuit at a desk, 415 V three-phase in a rack."""
-    if desktop:
-        return sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW"))
-    return _circuits("415v_three_phase", catalog)
+def usual_feed(region: str, catalog: Catalog, *, desktop: bool) -> str:
+    """Return the feed that is assumed where none was named: that of the region's mains; 415 V in racks where no region was said either.
+
+    Source: catalog facts of topic `mains`, the voltage of outlets by country.
+    """
+    fact = MAINS_ELSEWHERE if region and not _has_120_v(region, catalog) else MAINS_120_V
+    return str(fact_value(catalog.facts, fact, "desk" if desktop else "rack").value)
+
+
+@lru_cache(maxsize=64)
+def _has_120_v(region: str, catalog: Catalog) -> bool:
+    """Return whether outlets at a place give 120 V: in the United States and the countries that the catalog lists with them."""
+    listed = str(fact_value(catalog.facts, MAINS_120_V, "countries").value).lower().split(", ")
+    return is_of_the_us(catalog, region) or region.strip().lower() in listed
+
+
+def _outlets(catalog: Catalog) -> list[Pdu]:
+    """Return every single-phase circuit of the catalog, smallest first: what a desk may have where no place was said."""
+    return sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW"))

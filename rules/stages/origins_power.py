@@ -35,6 +35,11 @@ _FILL = computed(
     "cooling",
     "threshold.pow-air-limit",
     "rack.load",
+    "facility.altitude",
+    "facility.rack_airflow",
+    "facility.floor_load",
+    "facility.circuits_per_rack",
+    "facility.circuit_current",
 )
 _PLACED = computed(
     "sizing.racks.place_nodes", "unit_count", "spare_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop"
@@ -61,6 +66,7 @@ _FEED = computed(
     "facility.feed_redundancy",
     "facility.continuous_load",
     "facility.power_factor",
+    "facility.region",
     "pdu.usable",
     "node.desktop",
 )

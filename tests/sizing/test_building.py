@@ -133,3 +133,10 @@ def test_the_cap_that_fits_is_one_that_drivers_take(catalog):
     assert power_cap.cap_that_fits(node, gpu, 2.08, 1.44) == 190.0
     assert power_cap.cap_that_fits(node, gpu, 2.08, 0.5) is None
     assert power_cap.cap_that_fits(node, gpu, 1.4, 1.44) is None
+
+
+def test_thin_air_carries_less_from_a_rack(catalog):
+    """41 kW at sea level; at 1,600 m the pressure is 0.824 of it: 33.8 kW. Liquid does not care, and up to 900 m nothing is taken off."""
+    assert cooling.rack_limit_kw("air", catalog, 1600.0) == pytest.approx(33.8, abs=0.1)
+    assert cooling.rack_limit_kw("air", catalog, 900.0) == pytest.approx(41.0)
+    assert cooling.rack_limit_kw("liquid", catalog, 1600.0) == pytest.approx(132.0)

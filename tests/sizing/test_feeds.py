@@ -108,3 +108,21 @@ def test_inrush_of_a_rack_of_four_dgx_h100(catalog):
     assert feed.pdu.id == "pdu-415-3ph-60a"
     assert backup.inrush_limit_a(feed, catalog) == pytest.approx(300)
     assert backup.units_at_once(feed, 6, catalog) == 7
+
+
+@pytest.mark.parametrize(
+    ("region", "rack", "desk"),
+    [
+        ("Texas", "415 V", "120 V"),
+        ("Canada", "415 V", "120 V"),
+        ("Germany", "400 V", "230 V"),
+        ("Singapore", "400 V", "230 V"),
+    ],
+)
+def test_what_is_assumed_by_region(catalog, region, rack, desk):
+    """Outlets give 120 V in North America and 230 V in Europe and most of Asia; 400 V between lines are 230 V to neutral."""
+    terms = FeedTerms(region=region)
+    assert choose_feed(20.0, "", catalog, terms=terms).pdu.name.startswith(rack)
+    at_desk = choose_feed(1.0, "", catalog, desktop=True, terms=terms)
+    assert at_desk.pdu.name.startswith(desk)
+    assert at_desk.assumed
