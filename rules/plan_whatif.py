@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from rules.sizing.hardware import hardware_of
 from rules.sizing.memory_remedies import rated
+from rules.sizing.power_cap import capped_hardware
 from rules.sizing.step import is_transformer
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ def plan_what_if(considered: Considered, key: str, value: str) -> PlanEffect | N
     changed = _changed(choice.plan, workload, key, value)
     if changed is None:
         return None
-    hardware = hardware_of(chosen.candidate.node, chosen.candidate.gpu, considered.context.catalog)
+    candidate, context = chosen.candidate, considered.context
+    whole = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    hardware = capped_hardware(whole, candidate.node, candidate.gpu, context.answers)
     before, after = (_weighed(plan, rated(workload, plan, hardware)) for plan in (choice.plan, changed))
     return PlanEffect(key, value, before, after)
 

@@ -11,6 +11,7 @@ from rules.sizing.hardware import hardware_of
 from rules.sizing.memory_remedies import MemoryRemedy, remedies, together
 from rules.sizing.memory_report import BASIS, StageReport, beside_training, host_terms, stage_reports
 from rules.sizing.plans import search
+from rules.sizing.power_cap import capped_hardware
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -47,7 +48,8 @@ def memory_tables(candidate: Candidate, context: Context) -> dict[str, object]:
 
 def computed_remedies(candidate: Candidate, context: Context) -> tuple[tuple[MemoryRemedy, ...], tuple[MemoryRemedy, ...]]:
     """Return (single remedies, those on top of each other) of the candidate's plan, or of the nearest one where none runs."""
-    hardware = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    whole = hardware_of(candidate.node, candidate.gpu, context.catalog)
+    hardware = capped_hardware(whole, candidate.node, candidate.gpu, context.answers)
     plan: Plan | None = candidate.choice.plan if candidate.choice else None
     if plan is None:
         nearest = search(context.workload, hardware, candidate.gpus, context.answers).nearest

@@ -123,3 +123,12 @@ def test_a_row_that_does_not_fit_names_remedies(tmp_path):
     printed = call("estimate", str(path)).out
     assert "tight does not fit" in printed
     assert remedies[0] in printed
+    device = found["device"]
+    assert device["expected"] > found["memory_gib"]["expected"], "context and communicators stand beside what the allocator holds"
+    assert {"runtime_context", "communicators", "fragmentation"} <= set(device["terms"])
+    assert sum(ends["expected"] for ends in device["terms"].values()) == pytest.approx(device["expected"], rel=1e-4)
+    (stage,) = device["stages"]
+    assert (stage["layers"], stage["verdict"], stage["binding"]) == (40, "does_not_fit", "optimizer")
+    first = found["remedies"][0]
+    assert first["verdict"] == "fits"
+    assert device["expected"] - first["expected_gib"] == pytest.approx(first["saved_gib"], rel=1e-4)

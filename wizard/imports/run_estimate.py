@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from catalogs.quantities import quantity
 from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_overheads import TERMS
+from rules.sizing.memory_report import stage_reports
 from rules.sizing.memory_software import MemoryOptions, between
 from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
 from wizard.imports.run_machines import Machines
@@ -29,6 +30,8 @@ LIMITLESS_GIB = 1e9
 """Stands for a capacity that is not known: no estimate comes near, and the verdict that would follow is not used."""
 DIGITS = 6
 """Significant digits of what is printed; the estimates are far less exact."""
+LEAST_SHOWN = 0.0005
+"""Share of a peak below which a term is the rounding of the others."""
 MOST_REMEDIES = 3
 """Remedies that a row's notes name."""
 REMEDY, TOGETHER = "remedy: ", "together: "
@@ -65,30 +68,43 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     memory = _memory(row, case, plan, notes)
     made = _printed(row.id, notes=notes)
     if memory is not None:
-        made |= _memory_fields(memory, case.hardware is not None, notes)
+        made |= _memory_fields(memory, plan, case.workload.model.layers, case.hardware is not None, notes)
     if case.hardware is not None:
         made |= _time_fields(case, plan, kernel, notes)
     if made["verdict"] in ("does_not_fit", "at_risk") and case.hardware is not None:
-        notes.extend(_remedy_notes(case, plan))
+        made["remedies"] = _remedies(case, plan, notes)
     return made
 
 
-def _remedy_notes(case: RunCase, plan: Plan) -> list[str]:
-    """Return what would lower the memory, the cheapest in step time first, each with what it saves and costs."""
+def _remedies(case: RunCase, plan: Plan, notes: list[str]) -> list[dict[str, Any]]:
+    """Return what would lower the memory, the cheapest in step time first, each with what it saves and costs; note the first of them."""
     from rules.sizing.memory_remedies import remedies, together
 
     assert case.hardware is not None, "without hardware nothing is too large"
     single = remedies(case.workload, plan, case.hardware, case.options)
-    made = [f"{REMEDY}{each.words}" for each in single[:MOST_REMEDIES]]
+    notes += [f"{REMEDY}{each.words}" for each in single[:MOST_REMEDIES]]
     if not any(each.verdict == "fits" for each in single):
         steps = together(case.workload, plan, case.hardware, case.options)
-        made += [f"{TOGETHER}{'; then '.join(each.words for each in steps)}"] if len(steps) > 1 else []
-    return made
+        notes += [f"{TOGETHER}{'; then '.join(each.words for each in steps)}"] if len(steps) > 1 else []
+    return [
+        {
+            "key": each.key,
+            "value": each.value,
+            "text": each.text,
+            "saved_gib": rounded(each.saved_gib),
+            "expected_gib": rounded(each.expected_gib),
+            "verdict": each.verdict,
+            "step_s": rounded(each.step_seconds),
+            "step_longer_by": rounded(each.slower),
+            "host_gib_per_gpu": rounded(each.host_gib),
+        }
+        for each in single
+    ]
 
 
 def _printed(id_: str, notes: list[str]) -> dict[str, Any]:
     unknown = dict.fromkeys(("iteration_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gib"))
-    return {"id": id_, **unknown, "verdict": "unknown", "notes": notes}
+    return {"id": id_, **unknown, "verdict": "unknown", "device": None, "remedies": [], "notes": notes}
 
 
 class _Key:
@@ -170,12 +186,15 @@ def _memory(row: RunRow, case: RunCase, plan: Plan, notes: list[str]) -> MemoryE
     return between([estimate_memory(load, each, capacity, _memory_kernel(_Key(load), options)) for load, each, options in found])
 
 
-def _memory_fields(memory: MemoryEstimate, capacity_known: bool, notes: list[str]) -> dict[str, Any]:
+def _memory_fields(memory: MemoryEstimate, plan: Plan, layers: int, capacity_known: bool, notes: list[str]) -> dict[str, Any]:
     """Return the allocator's peak, which is what training code reports, and the verdict on the whole device."""
     allocated = memory.allocated
     assert allocated is not None, "the memory model states what the allocator holds"
     low, expected, high = (rounded(each.to("GiB").magnitude) for each in (allocated.low, allocated.expected, allocated.high))
     terms = {name: rounded(memory.terms[name].to("GiB").magnitude) for name in TERMS if name in memory.terms}
+    held_back = expected - sum(terms.values())
+    if held_back >= LEAST_SHOWN * expected:
+        terms["fragmentation"] = rounded(held_back)
     on_device = f"{memory.expected.magnitude:.1f} GiB ({memory.low.magnitude:.1f} to {memory.high.magnitude:.1f})"
     notes.append(
         f"memory_gib is the allocator's peak; with context, communicators and fragmentation the device holds {on_device}"
@@ -185,7 +204,32 @@ def _memory_fields(memory: MemoryEstimate, capacity_known: bool, notes: list[str
     return {
         "memory_gib": {"low": low, "expected": expected, "high": high, "terms": terms},
         "verdict": memory.verdict if capacity_known else "unknown",
+        "device": _device(memory, plan, layers, capacity_known),
     }
+
+
+def _device(memory: MemoryEstimate, plan: Plan, layers: int, capacity_known: bool) -> dict[str, Any]:
+    """Return the whole device's memory in GiB: its ends, every term of the fullest stage with its ends, and each stage with its verdict."""
+    stages = stage_reports(memory, plan, layers)
+    return {
+        "capacity": rounded(memory.capacity.magnitude) if capacity_known else None,
+        **_ends((memory.low.magnitude, memory.expected.magnitude, memory.high.magnitude)),
+        "terms": {name: _ends(ends) for name, ends in stages[memory.fullest].terms.items()},
+        "stages": [
+            {
+                "number": each.number,
+                "layers": each.layers,
+                **_ends(each.total),
+                "verdict": each.verdict if capacity_known else "unknown",
+                "binding": each.binding,
+            }
+            for each in stages
+        ],
+    }
+
+
+def _ends(ends: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip(("low", "expected", "high"), map(rounded, ends), strict=True))
 
 
 def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str]) -> dict[str, Any]:
