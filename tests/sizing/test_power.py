@@ -242,7 +242,7 @@ def test_electricity_price_by_region_and_by_answer(catalog):
     ],
 )
 def test_where_no_price_was_published_another_stands_in_and_says_so(catalog, region, words):
-    """EIA, April 2025: industry pays 6.04 (Iowa) to 20.14 cents (Rhode Island). Of all places Kosovo pays least (Eurostat) and Hawaii most, 2024."""
+    """EIA, April 2025: industry pays 6.04 (Iowa) to 20.14 cents (Rhode Island). Over all: Kosovo to Hawaii, 2024."""
     found = electricity_price(Answers.of({"facility.region": region}), catalog)
     assert found.basis.startswith(words)
     assert found.price.kind is Kind.ASSUMED
