@@ -12,6 +12,7 @@ from rules.judging import judge
 from rules.proposals import propose
 from rules.pruning import prune
 from rules.sizing.workload import describe_workload
+from rules.watching import design_begins
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,6 +59,7 @@ def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, stri
 
 def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Considered:
     """Propose, size and judge; `advise` puts the design together from the result. Parameters and errors as there."""
+    design_begins()
     context = Context(answers, catalog, describe_workload(answers, catalog))
     proposals = propose(context, exhaustive=exhaustive)
     kept, dominated = prune(proposals.candidates, context, everything=exhaustive)
@@ -68,6 +70,7 @@ def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, st
 
 def feasible(answers: Answers, catalog: Catalog) -> bool:
     """Return whether some candidate meets every answer: as `advise(…).fits`, but the first that does ends the search."""
+    design_begins()
     context = Context(answers, catalog, describe_workload(answers, catalog))
     kept, _ = prune(propose(context).candidates, context)
     return any(rank([judge(candidate, context).candidate], context).good for candidate in kept)

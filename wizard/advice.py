@@ -16,8 +16,10 @@ if TYPE_CHECKING:
     from rules.conflicts import Conflicts
     from rules.design import Design
     from rules.explanation.ground import Ground
+    from rules.whynot.whynot import WhyNot
 
     Advise = Callable[[Answers, Catalog], Design]
+    Watch = Callable[[int], bool]
 
 
 @dataclass(frozen=True)
@@ -105,18 +107,40 @@ class Adviser:
             except Exception as error:  # an explanation that fails must not end the wizard
                 return [f"this cannot be explained: {_told(error)}"]
 
-    def find_conflicts(self, answers: Answers) -> Conflicts | None:
-        """Return the minimal sets of answers in conflict, with the smallest changes; None where they cannot be looked for."""
+    def find_conflicts(self, answers: Answers, watch: Watch | None = None) -> Conflicts | None:
+        """Return the minimal sets of answers in conflict, with the smallest changes; None where there are none to find, or `watch` stops.
+
+        `watch` is called with the number of designs begun whenever one begins; where it returns False the search ends.
+        """
+        from rules.answers import AnswerError
+        from rules.watching import StoppedError, watched
+
         with self._lock:
             catalog = self._load()
             if catalog is None or not self.can_explain:
                 return None
-            from rules.answers import AnswerError
             from rules.conflicts import find_conflicts
 
             try:
-                return find_conflicts(answers, catalog)
-            except AnswerError:
+                with watched(watch or _never_ending):
+                    return find_conflicts(answers, catalog)
+            except (AnswerError, StoppedError):
+                return None
+
+    def why_not(self, considered: Considered, what: str, watch: Watch | None = None) -> WhyNot | str | None:
+        """Return why a design has not `what`; a message where nothing is called that, None where `watch` stops it."""
+        from rules.answers import AnswerError
+        from rules.watching import StoppedError, watched
+        from rules.whynot.whynot import why_not
+        from rules.whynot.wishes import NoSuchWishError
+
+        with self._lock:
+            try:
+                with watched(watch or _never_ending):
+                    return why_not(considered, what)
+            except (NoSuchWishError, AnswerError) as error:
+                return str(error)
+            except StoppedError:
                 return None
 
     def _load(self) -> Catalog | None:
@@ -141,6 +165,11 @@ class Adviser:
         except Exception as error:  # a broken catalog file or extension is shown as a row, like a failing rule
             self.catalog_error = _told(error)
         return self._catalog
+
+
+def _never_ending(begun: int) -> bool:
+    del begun
+    return True
 
 
 def _told(error: Exception) -> str:

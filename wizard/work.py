@@ -43,7 +43,7 @@ class Work:
     `kept` is the autosave of this work: the one that it was resumed from or has written; `not_kept` is why it could not be written
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
     chose to leave without. `step` is where the interview is.
-    `considered` is what was weighed for the design.
+    `considered` is what was weighed for the design; `base_design` is the design beside which a what-if is open.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
@@ -55,6 +55,7 @@ class Work:
     design: Design | None = None
     previous: Design | None = None
     considered: Considered | None = None
+    base_design: Design | None = None
     error: str = ""
     generation: int = 0
     settled: int = -1
@@ -101,6 +102,8 @@ class Work:
         """Return "saved", or that the answers are only in the autosave, or why they are not even there."""
         if self.untouched:
             return "new"
+        if self.session.base is not None:
+            return "what-if"
         if self.at_risk:
             return f"not kept: {self.not_kept}"
         if self.changes and self.session.is_saved:

@@ -306,7 +306,8 @@ async def test_help_explains_the_focused_question_and_lists_the_keys():
         assert "How many days may one training run take?" in text
         assert "Why it is asked" in text
         assert "90 days is assumed" in text
-        assert "scale.deadline" in text
+        assert "The term" in text
+        assert "scale.deadline" in app.screen._text.plain
         await press(app, pilot, "escape")
         focused = cast("Any", app.screen).focused_row()
         assert focused.key == "scale.deadline"
@@ -330,7 +331,7 @@ async def test_lists_point_with_a_sign():
 
 
 async def test_light_theme_and_ascii_keep_the_meaning(monkeypatch):
-    from wizard.tui import glyphs
+    from wizard import glyphs
 
     monkeypatch.setenv("CLUSTER_WIZARD_ASCII", "1")
     glyphs.ascii_only.cache_clear()

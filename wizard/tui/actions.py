@@ -98,13 +98,15 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_page", ("left", "shift+tab", "f2"), "Previous page", "The page before, the questions at last.", "list", urgent=True),
     Action("close_page", ("escape",), "Back to the questions", "Return to the interview.", "list", "back"),
     Action("filter_rows", ("slash",), "Filter", "Show only the lines that hold the words that you type.", "list", "filter"),
+    Action("ask_why_not", ("n",), "Why not …", "What stood against a GPU, server, fabric or plan, and what would admit it.", "list"),
+    Action("ask_what_if", ("i",), "What if …", "One answer changed: the design beside the design as it is; keep it or drop it.", "list"),
     # the comparison
     Action("sort_next", ("s",), "Sort by the next figure", "By rank, GPUs, time, purchase, owning, power and so on.", "compare", "sort"),
     Action("sort_turn", ("r",), "Turn the order", "Largest first, or smallest first.", "compare"),
     Action("axes_next", ("a",), "Other axes", "Cost against time, cost against power, power against time.", "compare", "axes"),
     # the pictures
-    Action("next_picture", ("n", "space"), "Next picture", "Memory, time, fabric, racks, power, money and so on.", "look", "next"),
-    Action("previous_picture", ("b",), "Picture before", "The picture before this one.", "look", "before"),
+    Action("next_picture", ("space", "greater_than_sign"), "Next picture", "The one after this.", "look", "next"),
+    Action("previous_picture", ("b", "less_than_sign"), "Picture before", "The one before this.", "look", "before"),
     Action("export_picture", ("e",), "Export this picture", "Write it to a file, as SVG or as text.", "look", "export"),
     Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
     # everywhere
@@ -112,6 +114,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("show_design", ("f4",), "Show the design", "Figures, reasons, alternatives, rejections so far.", line="design"),
     Action("compare_candidates", ("f5", "ctrl+t"), "Compare candidates", "A table and a scatter of all; take another and see its price."),
     Action("look", ("f6", "ctrl+g"), "Pictures of the design", "Where memory, time, power and money go; fabric and racks."),
+    Action("what_if", ("ctrl+n",), "What-if, on the side", "Change answers beside the base; again compares, then keep or drop."),
+    Action("find_conflicts", (), "What cannot hold together", "The smallest sets of answers in conflict, and what would help."),
     Action("review_answers", ("f7",), "Check your answers", "All answers on one page, each can be changed from there."),
     Action("vendor_questions", ("f9",), "Questions for vendors", "What to ask before buying, and what a good answer is."),
     Action("undo_answer", ("ctrl+z",), "Undo", "Take back the last change of an answer."),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
-from textual import work as in_worker
 
 from wizard.advice import Adviser
 from wizard.cli import narrate, one_line
@@ -40,7 +39,6 @@ if TYPE_CHECKING:
 
     from textual.binding import BindingType
 
-    from rules.design import Design
     from wizard.advice import Advise
     from wizard.kept import Unfinished
     from wizard.tui.row import Row
@@ -285,10 +283,7 @@ class WizardApp(EngineApp):
             return
         before = self.work.answers
         self.change(session)
-        interview = self._interview()
-        if interview is not None:
-            await interview.resync()
-        self.show_work()
+        await self.resync()
         keys = sorted(key for key in {*before.values, *session.answers.values} if before.values.get(key) != session.answers.values.get(key))
         labels = [question.label.strip() for key in keys if (question := load_interview().question(key))]
         self.notify("Changed: " + ", ".join(f"{label} is {self._shown(key)}" for key, label in zip(keys, labels, strict=False)), timeout=3)
@@ -313,46 +308,25 @@ class WizardApp(EngineApp):
 
     def action_save_design(self) -> None:
         """Save to the work's file; ask for a name the first time."""
-        if self.work.save_path is None:
-            self.action_save_as()
-        else:
-            self.save_to(self.work.save_path)
+        self.giver.save()
 
     def action_save_as(self) -> None:
         """Ask for a file name and save."""
-        path = self.work.path
-        start = "my-cluster.toml" if path is None else str(path if self.work.is_design else path.with_name(f"{path.stem}-design.toml"))
+        self.giver.save_as()
 
-        def chosen(path: Path | None) -> None:
-            if path is not None:
-                self.save_to(path)
+    def action_what_if(self) -> None:
+        """Open a what-if, or compare, keep or drop the open one."""
+        self.asker.toggle_what_if()
 
-        self.push_screen(FileDialog("Save the design as", start, must_exist=False), chosen)
+    def action_find_conflicts(self) -> None:
+        """Look for the answers that cannot hold together."""
+        self.asker.find_conflicts()
 
-    @in_worker(thread=True, group="save", exit_on_error=False)
-    def save_to(self, path: Path) -> None:
-        """Write the design of the answers as they are now, worked out anew where the engine is behind."""
-        work = self.work
-        design, error = work.design if work.current else None, ""
-        if design is None:
-            advice = self.adviser.advise(work.generation, work.answers)
-            design, error = advice.design, advice.error
-        if design is None:
-            self.notify(f"Not saved: there is no design to save ({error}). Your answers are kept.", severity="error", timeout=12)
-            return
-        try:
-            meta = work.write(path.absolute(), design, self.adviser.catalog)
-        except FileError as fault:
-            self.notify(f"Not saved: {fault}", severity="error", timeout=12)
-            return
-        self.call_from_thread(self._saved, work, path.absolute(), design, meta)
-
-    def _saved(self, work: Work, path: Path, design: Design, meta: dict[str, Any]) -> None:
-        work.wrote(path, design, meta)
-        number = len(design.conflicts)
-        conflicts = f", with {number} conflict{'s' if number > 1 else ''}" if number else ""
-        self.notify(f"Saved {path.name}{conflicts}.", timeout=4)
-        self.keep()  # answers given while it was written stand in no file yet
+    async def resync(self) -> None:
+        """Show a session that changed elsewhere, on the questions too."""
+        interview = self._interview()
+        if interview is not None:
+            await interview.resync()
         self.show_work()
 
     def action_write_report(self) -> None:

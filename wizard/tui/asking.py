@@ -1,28 +1,37 @@
-"""What a person asks about a line of the design: how it was concluded, what to change, and what that would change."""
+"""What a person asks about the design: how something was concluded, why not otherwise, what if, and what would help."""
 
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
 from rules.answers import AnswerError
 from wizard.changes import difference
+from wizard.interview import load_interview
+from wizard.preferences import typed
 from wizard.tui.help import behind_text
 from wizard.tui.screens.dialogs import TextDialog
+from wizard.tui.screens.prompts import ProgressDialog, PromptDialog
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from rules.answers import Answers
     from rules.findings import Remedy
+    from rules.whynot.whynot import WhyNot
     from wizard.tui.app import WizardApp
     from wizard.tui.row import Row
 
 WAITING = "being derived …"
+MOST_WHY_NOT = 60
+"""Designs that answer a "why not" at most: those of its smallest changes, and the one that is forced."""
+MOST_MATCHES = 8
 
 
 class Asker:
-    """Answers questions about lines, in dialogs; whatever takes time is worked out off the screen's thread."""
+    """Answers questions in dialogs; whatever takes time is worked out off the screen's thread."""
 
     def __init__(self, app: WizardApp) -> None:
         self._app = app
@@ -43,8 +52,10 @@ class Asker:
 
         app.push_screen(dialog, chosen)
         if explained and app.work.design is not None:
-            answers = app.work.design.answers
-            app.run_worker(partial(self._explain, dialog, row, answers), thread=True, group="explain", exclusive=True, exit_on_error=False)
+            self._off_screen(partial(self._explain, dialog, row, app.work.design.answers))
+
+    def _off_screen(self, work: Callable[[], None]) -> None:
+        self._app.run_worker(work, thread=True, group="explain", exclusive=True, exit_on_error=False)
 
     def _explain(self, dialog: TextDialog, row: Row, answers: Answers) -> None:
         """Derive how a line was concluded, down to answers, formulas and sources, and show it in the dialog; else the rule alone."""
@@ -62,31 +73,175 @@ class Asker:
 
         Where the person must choose the value themselves, show the question.
         """
+        if remedy.value:
+            self.try_change(remedy.key, remedy.value, remedy.text)
+        else:
+            await self._app.go_to_question(remedy.key)
+
+    def try_change(self, key: str, value: str | None, text: str) -> None:
+        """Show the design with one answer changed beside the design as it is; the person keeps it or drops it."""
         app = self._app
-        if not remedy.value:
-            await app.go_to_question(remedy.key)
-            return
         try:
-            answers = app.work.session.answer(remedy.key, remedy.value).answers
+            session = app.work.session.answer(key, value) if value is not None else app.work.session.clear(key)
         except AnswerError as error:
             app.notify(str(error), severity="error")
             return
-        dialog = TextDialog(f"Before and after: {remedy.text}", Content(WAITING), [("apply", "Apply it"), ("leave", "Leave all as it is")])
+        dialog = TextDialog(f"Before and after: {text}", Content(WAITING), [("keep", "Keep it"), ("drop", "Leave all as it is")])
 
         async def chosen(choice: str | None) -> None:
-            if choice == "apply":
-                app.change(app.work.session.answer(remedy.key, remedy.value))
-                app.notify(f"Changed: {remedy.text}; undo takes it back.", timeout=4)
+            if choice == "keep":
+                app.change(session)
+                app.notify(f"Changed: {text}; undo takes it back.", timeout=4)
 
         app.push_screen(dialog, chosen)
-        app.run_worker(partial(self._compare, dialog, answers), thread=True, group="explain", exclusive=True, exit_on_error=False)
+        self._off_screen(partial(self._compare, dialog, session.answers))
 
     def _compare(self, dialog: TextDialog, answers: Answers) -> None:
         """Design with other answers, and show in the dialog what differs from the design in hand."""
-        advice = self._app.adviser.advise(-1, answers)
-        before = self._app.work.design
+        advice, before = self._app.adviser.advise(-1, answers), self._app.work.design
         if advice.design is None or before is None:
             lines = [advice.error or "there is no design to compare with"]
         else:
             lines = difference(before, advice.design, dialog.text_width)
         self._app.call_from_thread(dialog.show_text, Content("\n".join(lines)))
+
+    def ask_what_if(self, key: str = "") -> None:
+        """Ask for an answer to change, and show what it would change."""
+
+        def chosen(text: str | None) -> None:
+            name, equals, value = (text or "").partition("=")
+            if not equals:
+                return
+            name, value = name.strip(), value.strip()
+            question = load_interview().question(name)
+            label = question.label.strip() if question is not None else name
+            try:
+                self.try_change(name, typed(name, value) if value else None, f"{label} {value or 'not answered'}")
+            except AnswerError as error:
+                self._app.notify(str(error), severity="error")
+
+        hint = "type a word of a question, pick it, then write its value: scale.deadline=60 days"
+        self._app.push_screen(PromptDialog("What if …", hint, f"{key}=" if key else "", _questions_like), chosen)
+
+    # --- why not
+
+    def ask_why_not(self, start: str = "") -> None:
+        """Ask for a GPU, server, fabric, kind of cooling or plan, and say what stood against it."""
+
+        def chosen(text: str | None) -> None:
+            if text:
+                self._find_why_not(text)
+
+        hint = "a GPU, a server, infiniband, liquid, TP8 PP2 …"
+        self._app.push_screen(PromptDialog("Why not …", hint, start, self._products_like), chosen)
+
+    def _products_like(self, text: str) -> list[str]:
+        names, answers = self._app.names, self._app.work.answers
+        if not text.strip():
+            return []
+        found = [each.id for key in ("preferences.gpus", "preferences.nodes") for each in names.matches(key, text, answers)]
+        return [] if text in found else found[:MOST_MATCHES]
+
+    def _find_why_not(self, what: str) -> None:
+        app = self._app
+        considered = app.work.considered
+        if considered is None:
+            app.notify("There is no design yet.", severity="warning")
+            return
+        dialog = ProgressDialog(f"Why not {what}", lambda watch: app.adviser.why_not(considered, what, watch), MOST_WHY_NOT)
+        app.push_screen(dialog, self._show_why_not)
+
+    def _show_why_not(self, found: Any) -> None:
+        if found is None:
+            return
+        if isinstance(found, str):
+            self._app.notify(found, severity="warning", timeout=8)
+            return
+        lines, changes = why_not_lines(found), (*found.changes, *found.together)
+        choices = [(str(number), f"{each.key}: {each.text}") for number, each in enumerate(changes)]
+
+        def chosen(choice: str | None) -> None:
+            if choice is not None:
+                each = changes[int(choice)]
+                self.try_change(each.key, each.after or None, each.text)
+
+        self._app.push_screen(TextDialog(f"Why not {found.what}", Content("\n").join(lines), choices), chosen)
+
+    # --- a what-if of several answers
+
+    def toggle_what_if(self) -> None:
+        """Open a what-if, in which answers are changed on the side; where one is open, compare it with the base and keep or drop it."""
+        app, work = self._app, self._app.work
+        if work.session.base is None:
+            if work.design is None or not work.current:
+                app.notify("The design is still being worked out; try again in a moment.", timeout=3)
+                return
+            work.base_design = work.design
+            app.change(work.session.what_if())
+            app.notify("What-if: change what you like. The same key compares, and keeps or drops it.", timeout=6)
+            return
+        base, design = work.base_design, work.design
+        width = max(40, min(100, app.size.width * 9 // 10) - 5)
+        lines = difference(base, design, width) if base is not None and design is not None and work.current else [WAITING]
+        choices = [("keep", "Keep what is different"), ("drop", "Drop it, back to the base"), ("on", "Go on trying")]
+        app.push_screen(TextDialog("What-if: base and variant", Content("\n".join(lines)), choices), self._end_what_if)
+
+    async def _end_what_if(self, choice: str | None) -> None:
+        work = self._app.work
+        if choice in ("keep", "drop"):
+            self._app.change(work.session.keep() if choice == "keep" else work.session.drop())
+            work.base_design = None
+            await self._app.resync()
+
+    # --- conflicts
+
+    def find_conflicts(self) -> None:
+        """Look for the smallest sets of answers that cannot hold together, with progress, and show them."""
+        from rules.conflicts import MOST_CHANGES, MOST_DESIGNS
+        from wizard.tui.screens.conflicts import ConflictScreen
+
+        app, answers = self._app, self._app.work.answers
+        design = app.work.design
+        if design is None or design.fits:
+            app.notify("There is no conflict.", timeout=3)
+            return
+        run = partial(app.adviser.find_conflicts, answers)
+        dialog = ProgressDialog("Which answers cannot hold together", lambda watch: run(watch=watch), MOST_DESIGNS + MOST_CHANGES)
+
+        def found(conflicts: Any) -> None:
+            if conflicts is not None:
+                app.push_screen(ConflictScreen(conflicts, answers))
+
+        app.push_screen(dialog, found)
+
+
+def why_not_lines(found: WhyNot) -> list[Content]:
+    """Return a "why not" as lines: what stood against it with its margins, and what would admit it."""
+    if found.chosen:
+        return [Content(f"{found.what} is what the design has.")]
+    rows: list[Content] = []
+    for each in found.obstacles:
+        rows.append(Content.assemble((f"{each.rule or each.kind}: ", "bold"), each.because))
+        rows += [Content(f"  {margin.text}") for margin in each.margins]
+    rows += [Content(note) for note in found.notes]
+    if found.changes:
+        rows += [Content(""), Content.styled("Each of these would admit it:", "bold")]
+    elif found.together:
+        rows += [Content(""), Content.styled("No change of one answer admits it; these would, together:", "bold")]
+    elif not found.notes:
+        rows += [Content(""), Content("No change of an answer that was tried admits it.")]
+    rows += [Content(f"  {each.key}: {each.text}") for each in (*found.changes, *found.together)]
+    return rows or [Content("Nothing stands against it.")]
+
+
+def _questions_like(text: str) -> Sequence[str]:
+    """Return "key=" for the questions whose words match; nothing once a value is being written."""
+    if "=" in text or not text.strip():
+        return []
+    words = text.lower().split()
+    found = [
+        f"{each.key}="
+        for each in load_interview().questions
+        if all(word in f"{each.key} {each.label} {each.ask}".lower() for word in words)
+    ]
+    return found[:MOST_MATCHES]

@@ -1,10 +1,10 @@
-"""What goes out of the wizard: the report to a file or to the clipboard. Made off the screen's thread."""
+"""What goes out of the wizard: the design to its file, the report to a file or to the clipboard. Made off the screen's thread."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wizard.files import FileError, write_atomically
 from wizard.tui.screens.dialogs import FileDialog
@@ -22,6 +22,54 @@ class Giver:
 
     def __init__(self, app: WizardApp) -> None:
         self._app = app
+
+    def save(self) -> None:
+        """Save to the work's file; ask for a name the first time."""
+        path = self._app.work.save_path
+        if path is None:
+            self.save_as()
+        else:
+            self.save_to(path)
+
+    def save_as(self) -> None:
+        """Ask for a file name and save."""
+        path, is_design = self._app.work.path, self._app.work.is_design
+        start = "my-cluster.toml" if path is None else str(path if is_design else path.with_name(f"{path.stem}-design.toml"))
+
+        def chosen(path: Path | None) -> None:
+            if path is not None:
+                self.save_to(path)
+
+        self._app.push_screen(FileDialog("Save the design as", start, must_exist=False), chosen)
+
+    def save_to(self, path: Path) -> None:
+        """Write the design of the answers as they are now, off the screen's thread."""
+        self._app.run_worker(partial(self._save, path), thread=True, group="save", exit_on_error=False)
+
+    def _save(self, path: Path) -> None:
+        """Write; where the engine is behind, the design is worked out anew first."""
+        app, work = self._app, self._app.work
+        design, error = work.design if work.current else None, ""
+        if design is None:
+            advice = app.adviser.advise(work.generation, work.answers)
+            design, error = advice.design, advice.error
+        if design is None:
+            app.notify(f"Not saved: there is no design to save ({error}). Your answers are kept.", severity="error", timeout=12)
+            return
+        try:
+            meta = work.write(path.absolute(), design, app.adviser.catalog)
+        except FileError as fault:
+            app.notify(f"Not saved: {fault}", severity="error", timeout=12)
+            return
+        app.call_from_thread(self._saved, work, path.absolute(), design, meta)
+
+    def _saved(self, work: Work, path: Path, design: Design, meta: dict[str, Any]) -> None:
+        work.wrote(path, design, meta)
+        number = len(design.conflicts)
+        conflicts = f", with {number} conflict{'s' if number > 1 else ''}" if number else ""
+        self._app.notify(f"Saved {path.name}{conflicts}.", timeout=4)
+        self._app.keep()  # answers given while it was written stand in no file yet
+        self._app.show_work()
 
     def write_report(self) -> None:
         """Ask for a file and write the report: a page where its name ends in .html, else Markdown."""

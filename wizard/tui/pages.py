@@ -82,6 +82,8 @@ def reasons(design: Design) -> list[Row]:
     rows: list[Row] = []
     if design.conflicts:
         rows += [heading(f"{sign('conflict')} Conflicts", "the design may be saved all the same"), *map(finding_row, design.conflicts)]
+        told = Content.assemble((" > ", "bold"), "Which answers cannot hold together, and what would help")
+        rows.append(Row(told, "Conflicts", action="find_conflicts"))
     if design.notices:
         rows.append(heading(f"{sign('warning')} What the design rests on"))
         rows += [
@@ -121,7 +123,7 @@ def _rejected_row(each: Rejected) -> Row:
     behind = [Content(each.because)]
     if each.numbers:
         behind += [Content(""), *_numbers(each.numbers, _stage_of(each.rule))]
-    return Row(text, each.name, tuple(behind), rule=each.rule if by_rule else "")
+    return Row(text, each.name, tuple(behind), rule=each.rule if by_rule else "", product=each.name)
 
 
 def _stage_of(rule: str) -> Stage | None:

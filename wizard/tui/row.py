@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Row:
     """A line of a page. `behind` is what Enter shows; a heading has nothing behind it and cannot be chosen.
 
-    `subject` names what `rules.explain` can explain; "" where there is nothing below what the line says.
+    `action` is what Enter does instead. `product` is the product that the line is about. `subject` names what `rules.explain` can
+    explain; "" where there is nothing below what the line says.
     """
 
     text: Content
@@ -25,6 +26,8 @@ class Row:
     rule: str = ""
     guidance: tuple[str, ...] = ()
     subject: str = ""
+    product: str = ""
+    action: str = ""
 
     @property
     def is_heading(self) -> bool:

@@ -160,6 +160,11 @@ class CompareScreen(TabScreen):
 
         self.app.push_screen(TextDialog(entry.name, _beside(chosen, entry), self._choices(entry)), picked)
 
+    def named_product(self) -> str:
+        """Return the server of the line."""
+        entry = self._entries.get(self.pointed())
+        return entry.node if entry is not None else ""
+
     def _choices(self, entry: Entry) -> list[tuple[str, str]]:
         rows = []
         if entry.node and not (entry.state == CHOSEN and self.work.answers.given(PIN)):

@@ -135,6 +135,27 @@ class ListScreen(WizardScreen):
             event.stop()
             self._leave_filter(empty=False)
 
+    def action_ask_why_not(self) -> None:
+        """Ask what stood against something; the line that is pointed at says what, where it can."""
+        self.wizard.asker.ask_why_not(self.named_product())
+
+    def action_ask_what_if(self) -> None:
+        """Ask what another answer would change; the line that is pointed at says which, where it can."""
+        self.wizard.asker.ask_what_if(self.named_answer())
+
+    def named_product(self) -> str:
+        """Return the product that the line is about, "" for none."""
+        return ""
+
+    def named_answer(self) -> str:
+        """Return the answer that the line is about, "" for none."""
+        return ""
+
+    def pointed(self) -> str:
+        """Return the id of the line that is pointed at, "" for none."""
+        option = next((each.highlighted_option for each in self.query(PointedList)), None)
+        return (option.id or "") if option is not None else ""
+
     async def action_next_page(self) -> None:
         """Go to the next page."""
 
@@ -214,6 +235,10 @@ class ReviewScreen(ListScreen):
                 if draft is not None:
                     value, origin, style = (f"{sign('conflict')} {draft:<32}", "bold $text-error"), "not valid yet", "$text-error"
                 yield Option(Content.assemble(f"   {question.label.strip():<22}", value, (origin, style)), id=question.key)
+
+    def named_answer(self) -> str:
+        """Return the answer of the line."""
+        return self.pointed()
 
     async def open_row(self, id_: str) -> None:
         """Change one answer."""
@@ -296,6 +321,20 @@ class DesignScreen(TabScreen):
         self.query_one(PointedList).highlighted = None
         self.show_work()
 
+    def named_product(self) -> str:
+        """Return the product of a line that is about one."""
+        row = self._rows.get(self.pointed())
+        return row.product if row is not None else ""
+
+    def named_answer(self) -> str:
+        """Return the answer that the line's first remedy changes."""
+        row = self._rows.get(self.pointed())
+        return row.remedies[0].key if row is not None and row.remedies else ""
+
     async def open_row(self, id_: str) -> None:
         """Show what stands behind a line."""
-        self.wizard.show_behind(self._rows[id_])
+        row = self._rows[id_]
+        if row.action:
+            await self.wizard.action_perform_id(row.action)
+        else:
+            self.wizard.show_behind(row)
