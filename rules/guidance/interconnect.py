@@ -5,6 +5,7 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 from rules.guidance.interconnect_adapters import ADAPTER_RULES
+from rules.guidance.interconnect_networks import NETWORK_RULES
 from rules.guidance.interconnect_node import NODE_RULES
 
 _TENSOR = Fix("parallelism.tensor", "keep tensor parallelism off this link", "1")
@@ -331,4 +332,4 @@ _OWN_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*_OWN_RULES, *ADAPTER_RULES, *NODE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*_OWN_RULES, *ADAPTER_RULES, *NETWORK_RULES, *NODE_RULES), key=lambda rule: rule.id))

@@ -19,6 +19,7 @@ from rules.sizing.placement import expert_domains
 from rules.sizing.plans import run_time
 from rules.sizing.site_measured import site_hardware
 from rules.sizing.step import HIGH_SHARE, estimate_step
+from rules.stages import interconnect_networks as networks
 from rules.stages import interconnect_node as inside
 from rules.stages.validated import validated_by
 
@@ -97,6 +98,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("utilization_percent", "model FLOPs utilisation of the dense peak"),
     FactField("run_days", "expected days of the whole run without failures, 0 where its length is unknown"),
     *inside.FACTS,
+    *networks.FACTS,
 )
 
 
@@ -113,6 +115,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **_links(candidate, hardware, context.catalog),
         **_adapters(candidate, hardware, context),
         **inside.assess(candidate, context),
+        **networks.assess(candidate, context, hardware),
         **_rates(candidate, context, hardware),
         **_step(candidate, context, hardware),
     }
@@ -307,7 +310,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     days = run_time(workload, step).to("s").magnitude / SECONDS_PER_DAY
     if days:
         performance["run_without_failures"] = format_quantity(days, "day")
-    return {"parallelism": parallelism, "performance": performance, **node_map}
+    return {"parallelism": parallelism, "performance": performance, **networks.describe(candidate, context), **node_map}
 
 
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:

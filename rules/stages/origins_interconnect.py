@@ -82,6 +82,14 @@ ORIGINS: dict[str, Origin] = {
     "model_tflops": arithmetic("step.flops * machine.devices", "has_plan"),
     "utilization_percent": arithmetic("100 * step.utilization", "has_plan"),
     "run_days": arithmetic("work.units_total / step.rate / 86400", "has_plan", formula="sizing.plans.run_time"),
+    "networks_compared": computed("sizing.network_choices.compare_networks", "plan.label", "machine.domain"),
+    **for_each(
+        "ethernet_longer_percent hashed_longer_percent half_network_longer_percent",
+        computed(
+            "sizing.network_choices.compare_networks", "plan.label", "machine.network", "switch.latency", "threshold.fab-no-plain-ecmp"
+        ),
+    ),
+    "networks_tie": taken("ethernet_longer_percent", "networks_compared", note="less than one percent"),
     **_INSIDE,
 }
 
@@ -102,6 +110,8 @@ SECTIONS: dict[str, str | Origin] = {
     "performance.peak": taken("machine.peak"),
     "performance.exposed_communication": "exposed_percent",
     "performance.sent_between_domains_per_gpu": taken("step.sent"),
+    "networks.gbps_per_gpu": "network_per_gpu_gbps",
+    "networks.steps": computed("sizing.network_choices.compare_networks", "plan.label", "machine.network", "networks_compared"),
     "performance.kind": computed(_STEP, "step.terms", "measured.step_time", note="counted by formula, unless a step was measured on site"),
     "performance.measured_on_site": computed("sizing.site_measured.site_hardware", *_MEASURED),
     "performance.validated_by": computed("regimes.nearest", "plan.label", "gpu.name", "training.precision", "work.model_kind", "size.gpus"),
