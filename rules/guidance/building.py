@@ -38,7 +38,7 @@ BUILDING_RULES: tuple[Rule, ...] = (
             "Each GPU is capped at {power_cap_w}, {power_cap_percent} of its rating: {cap_saves_kw} less per {node}, and about "
             "{capped_speed_percent} of its arithmetic speed, {capped_speed_low_percent} to {capped_speed_high_percent} by readings: "
             "an RTX 3090 kept {limit_pow_cap_3090} at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}, an H100 lost "
-            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} % at {limit_pow_cap_h100} of "
+            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} at {limit_pow_cap_h100} of "
             "{limit_pow_cap_h100_maximum_w}."
         ),
     ),

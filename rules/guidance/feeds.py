@@ -63,7 +63,7 @@ FEED_RULES: tuple[Rule, ...] = (
         because=(
             "Synchronous training makes all GPUs compute and wait in step: the load falls and rises by up to {swing_kw}, "
             "{swing_percent} of {it_power_kw}, often and within milliseconds; NVIDIA's power shelves with storage take up to "
-            "{limit_pow_load_swing_smoothed_percent} % off the peak."
+            "{limit_pow_load_swing_smoothed_percent} off the peak."
         ),
         ask=Ask(
             to="datacenter",

@@ -200,7 +200,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         because=(
             "Where power binds, a cap on the GPUs costs less speed than it saves: an RTX 3090 kept {limit_pow_cap_3090} of its "
             "speed at {limit_pow_cap_3090_limit_w} of {limit_pow_cap_3090_maximum_w}; an H100 lost "
-            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} % at {limit_pow_cap_h100} of "
+            "{limit_pow_cap_h100_lost_low_percent} to {limit_pow_cap_h100_lost_high_percent} at {limit_pow_cap_h100} of "
             "{limit_pow_cap_h100_maximum_w}. Other GPUs must be measured."
         ),
         fix=(Fix("own_server.power", "enter the power of the server with its GPUs capped", when=(F.is_own_server == True,)),),

@@ -224,6 +224,14 @@ def water_litres_per_minute(liquid_heat_kw: float) -> float:
     return liquid_heat_kw * LITRES_PER_MINUTE_PER_KW
 
 
+def door_litres_per_minute(heat_kw: float, catalog: Catalog) -> float:
+    """Return the water in litres per minute through rear doors or tanks that take `heat_kw` at a rise of 10 K.
+
+    Source: heat capacity of water, 1.44 L/min per kW (catalog fact `coolant-flow-water`).
+    """
+    return heat_kw * fact_value(catalog.facts, "coolant-flow-water", "rise_10_k").to("")
+
+
 def liquid_share(node: Node, kind: str, catalog: Catalog) -> tuple[float, float]:
     """Return (low, high) of the share of the node's heat that liquid takes, from 0 to 1.
 

@@ -14,6 +14,7 @@ from rules.sizing.results import FacilityDesign
 
 if TYPE_CHECKING:
     from catalogs import Catalog
+    from catalogs.quantities import Quantity
     from catalogs.schema import Node
     from rules.candidate import Candidate, Context
     from rules.sizing.cooling import CoolantUnits, CoolingMatch
@@ -236,6 +237,7 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
     air_kw = heat_kw * (1.0 - cooling.liquid_share(candidate.node, kind, context.catalog)[0])
     per_unit_cfm = _unit_cfm(candidate, heat_kw, sizing.match, context)
     pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
+    water_kw = units * heat_kw * cooling.water_share(candidate.node, kind, context.catalog) if sizing.match.matches else 0.0
     energy = power.yearly_energy(typical_kw, pue)
     return FacilityDesign(
         node_power_typical=draw.typical,
@@ -252,7 +254,7 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0, pressure_ratio=pressure), "CFM")
         if air_kw > 0
         else None,
-        water_flow=quantity(cooling.water_litres_per_minute(sizing.liquid_kw), "L/min") if sizing.liquid_kw > 0 else None,
+        water_flow=_water_flow(sizing, water_kw, context.catalog),
         feed=sizing.feed.text if sizing.feed is not None else "",
         energy_per_year=energy,
         carbon_per_year=power.yearly_carbon(energy, context.answers.text("facility.region"), context.catalog),
@@ -261,11 +263,16 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         spare_units=sizing.spare_units,
         liquid_heat=quantity(sizing.liquid_kw, "kW") if sizing.liquid_kw > 0 else None,
         coolant_units=sizing.coolant.text if sizing.coolant is not None else "",
-        water_heat=quantity(units * heat_kw * cooling.water_share(candidate.node, kind, context.catalog), "kW")
-        if sizing.match.matches
-        else None,
+        water_heat=quantity(water_kw, "kW") if sizing.match.matches else None,
         pue_basis=sizing.pue.basis,
     )
+
+
+def _water_flow(sizing: FacilitySizing, water_kw: float, catalog: Catalog) -> Quantity | None:
+    """Return the coolant on the racks' side, or the water through rear doors; None where neither flows."""
+    if sizing.liquid_kw > 0:
+        return quantity(cooling.water_litres_per_minute(sizing.liquid_kw), "L/min")
+    return quantity(cooling.door_litres_per_minute(water_kw, catalog), "L/min") if water_kw > 0 else None
 
 
 def _server_note(candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:

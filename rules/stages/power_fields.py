@@ -88,7 +88,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("heat_kw", "heat of all equipment"),
     FactField("heat_btu", "the same in BTU per hour, as text"),
     FactField("airflow_cfm", "air through all equipment"),
-    FactField("water_flow", "coolant for all equipment, as text"),
+    FactField("water_flow", "coolant of cold plates, or water through rear doors, as text"),
     FactField("liquid_heat_kw", "heat of all nodes that liquid takes at most"),
     FactField("coolant_units", "coolant distribution units with a spare one, in words; none where no liquid is used"),
     FactField("facility_water", "what a coolant unit is rated for, in words"),

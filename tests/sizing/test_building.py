@@ -140,3 +140,8 @@ def test_thin_air_carries_less_from_a_rack(catalog):
     assert cooling.rack_limit_kw("air", catalog, 1600.0) == pytest.approx(33.8, abs=0.1)
     assert cooling.rack_limit_kw("air", catalog, 900.0) == pytest.approx(41.0)
     assert cooling.rack_limit_kw("liquid", catalog, 1600.0) == pytest.approx(132.0)
+
+
+def test_water_through_rear_doors(catalog):
+    """Water carries 1 kW with 1.44 L/min at a rise of 10 K: 100 kW take 144 L/min."""
+    assert cooling.door_litres_per_minute(100.0, catalog) == pytest.approx(144.0)
