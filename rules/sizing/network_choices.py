@@ -10,10 +10,11 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import magnitude
+from rules.sizing import throughput
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
-from rules.sizing.step import estimate_step
+from rules.sizing.plans import Remembered
+from rules.sizing.step import is_transformer, step_model
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -77,7 +78,17 @@ def compare_networks(workload: Workload, plan: Plan, hardware: Hardware, catalog
             (DOUBLE, replace(hardware, nic_bytes_per_s=hardware.nic_bytes_per_s * 2.0)),
             (BASELINE, replace(hardware, nic_bytes_per_s=share)),
         ]
-    return Comparison(tuple(NetworkChoice(name, magnitude(estimate_step(workload, plan, each).expected, "s")) for name, each in cases))
+    question = Remembered(workload, plan.offload)
+    return Comparison(tuple(NetworkChoice(name, _seconds(question, plan, each.anonymous)) for name, each in cases))
+
+
+@lru_cache(maxsize=1024)
+def _seconds(question: Remembered, plan: Plan, hardware: Hardware) -> float:
+    """Return the seconds of a step, kept: most answers change neither the plans nor the networks."""
+    workload = question.workload
+    if not is_transformer(workload.model):
+        return sum(throughput.time(workload, plan, hardware))
+    return step_model(workload, hardware).time(plan).total
 
 
 @lru_cache(maxsize=8)
