@@ -131,6 +131,23 @@ RACK_RULES: tuple[Rule, ...] = (
         priority=20,
     ),
     Rule(
+        id="power.rack_refuses",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.in_racks == True, F.rack_refuses == True),
+        guidance=("G1f.1", "G1f.2"),
+        because=(
+            "Not one {node} goes into a rack: first to bind is {refusing_words}. It draws {node_power_kw}, needs {node_airflow_cfm} and "
+            "weighs {node_weight_kg} (0 where not stated)."
+        ),
+        fix=(
+            Fix("facility.circuits_per_rack", "bring more circuits to each rack", when=(F.refusing_limit == "circuits",)),
+            Fix("facility.rack_airflow", "bring more air to each rack", "{node_airflow_cfm}", when=(F.refusing_limit == "airflow",)),
+            Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", when=(F.refusing_limit == "floor",)),
+        ),
+    ),
+    Rule(
         id="power.reference_rack",
         stage=Stage.POWER,
         kind=Kind.WARNING,

@@ -60,6 +60,7 @@ class FacilitySizing:
     fullest_air_kw: float = 0.0
     spare_units: int = 0
     air_share: float = 1.0
+    unit_cfm: float = 0.0
     liquid_kw: float = 0.0
     coolant: CoolantUnits | None = None
     placement: Placement | None = None
@@ -89,7 +90,8 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
         return FacilitySizing(match, limits, pue, cap)
     unit_kw = magnitude(draw.maximum, "kW")
     heat_kw = cooling.node_heat_kw(node, unit_kw, power_cap.saved_kw(node, cap))
-    fill = racks.fill_rack(unit_kw, *_measures(node), limits, _unit_cfm(candidate, heat_kw, match, context))
+    unit_cfm = _unit_cfm(candidate, heat_kw, match, context)
+    fill = racks.fill_rack(unit_kw, *_measures(node), limits, unit_cfm)
     network = power.network_draw(candidate.fabric, catalog)
     storage_kw = _storage_kw(candidate)
     spares = spare_units(candidate, catalog)
@@ -114,6 +116,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
         placed.fullest_air_kw,
         spares,
         air_share,
+        unit_cfm,
         liquid_kw,
         cooling.size_coolant_units(liquid_kw, catalog),
         placed,
@@ -235,7 +238,6 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
     maximum_kw = units * magnitude(draw.maximum, "kW") + other_kw
     typical_kw = candidate.units * magnitude(draw.typical, "kW") + network.typical_kw + storage_kw
     air_kw = heat_kw * (1.0 - cooling.liquid_share(candidate.node, kind, context.catalog)[0])
-    per_unit_cfm = _unit_cfm(candidate, heat_kw, sizing.match, context)
     pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
     water_kw = units * heat_kw * cooling.water_share(candidate.node, kind, context.catalog) if sizing.match.matches else 0.0
     energy = power.yearly_energy(typical_kw, pue)
@@ -251,7 +253,7 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         rack_count=sum(plan.racks for plan in placed.plans),
         cooling=kind,
         heat=quantity(units * heat_kw + other_kw, "kW"),
-        airflow=quantity(units * per_unit_cfm + cooling.airflow_cfm(other_kw * 1000.0, pressure_ratio=pressure), "CFM")
+        airflow=quantity(units * sizing.unit_cfm + cooling.airflow_cfm(other_kw * 1000.0, pressure_ratio=pressure), "CFM")
         if air_kw > 0
         else None,
         water_flow=_water_flow(sizing, water_kw, context.catalog),

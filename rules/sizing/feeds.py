@@ -29,6 +29,8 @@ CONTINUOUS_SHARE = 0.8
 """Share of a breaker's rating that carries continuous load, at which the catalog states its circuits [National Electrical Code]."""
 SMALL_OUTLET_A, LARGE_OUTLET_A = 10.0, 16.0
 """Currents of IEC 60320 outlets: C13 carries 10 A, C19 16 A [IEC 60320-1]."""
+TOLERANCE_KW = 1e-6
+"""A load that equals what a circuit carries fits, although floats do not add up exactly."""
 MAINS_120_V, MAINS_ELSEWHERE = "mains-120-v", "mains-elsewhere"
 """Facts of the catalog on what reaches racks and desks, by the voltage of a country's outlets."""
 PATHS_OF_2N = 2
@@ -129,11 +131,16 @@ class Feed:
     def survives(self, load_kw: float) -> bool:
         """Return whether the other circuits carry `load_kw` when one path is lost."""
         left = self.circuits - math.ceil(self.circuits / self.paths)
-        return left * self.each_kw >= load_kw - 1e-9
+        return left * self.each_kw >= load_kw - TOLERANCE_KW
 
     def supplies_left(self, supplies: int) -> int:
         """Return how many of a unit's supplies still have power when one path is lost, with its cords spread evenly over the paths."""
         return supplies - math.ceil(supplies / self.paths)
+
+
+def circuits_for(load_kw: float, each_kw: float) -> int:
+    """Return how many circuits of `each_kw` a load takes."""
+    return math.ceil((load_kw - TOLERANCE_KW) / each_kw)
 
 
 def paths_needed(supplies: int, carrying: int) -> int:
@@ -197,23 +204,23 @@ def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = 
     if not known:
         return None
     if terms.circuits is not None and feed:
-        fitting = (pdu for pdu in known if terms.carrying(terms.circuits) * terms.each_kw(pdu) >= load_kw)
+        fitting = (pdu for pdu in known if terms.carrying(terms.circuits) * terms.each_kw(pdu) >= load_kw - TOLERANCE_KW)
         chosen = next(fitting, known[-1])
         return Feed(chosen, terms.circuits, terms.each_kw(chosen), False, terms.redundancy)
     if terms.redundancy:
         return _redundant(load_kw, known, terms, assumed=not feed)
     wanted = 1 if desktop or known[0].phases == 1 else CIRCUITS_PER_RACK
-    alone = (pdu for pdu in known if wanted > 1 and pdu.current.to("A") <= PLUG_AMPERES and terms.each_kw(pdu) >= load_kw)
-    together = (pdu for pdu in known if terms.each_kw(pdu) * wanted >= load_kw)
+    alone = (pdu for pdu in known if wanted > 1 and pdu.current.to("A") <= PLUG_AMPERES and terms.each_kw(pdu) >= load_kw - TOLERANCE_KW)
+    together = (pdu for pdu in known if terms.each_kw(pdu) * wanted >= load_kw - TOLERANCE_KW)
     chosen = next(alone, None) or next(together, known[-1])
     each_kw = terms.each_kw(chosen)
-    return Feed(chosen, max(wanted, math.ceil(load_kw / each_kw)), each_kw, not feed)
+    return Feed(chosen, max(wanted, circuits_for(load_kw, each_kw)), each_kw, not feed)
 
 
 def _redundant(load_kw: float, known: list[Pdu], terms: FeedTerms, *, assumed: bool) -> Feed:
-    chosen = next((pdu for pdu in known if terms.each_kw(pdu) >= load_kw), known[-1])
+    chosen = next((pdu for pdu in known if terms.each_kw(pdu) >= load_kw - TOLERANCE_KW), known[-1])
     each_kw = terms.each_kw(chosen)
-    carrying = max(1, math.ceil(load_kw / each_kw - 1e-9))
+    carrying = max(1, circuits_for(load_kw, each_kw))
     circuits = {"2n": PATHS_OF_2N * carrying, "n_plus_1": carrying + 1}.get(terms.redundancy, carrying)
     return Feed(chosen, circuits, each_kw, assumed, terms.redundancy)
 

@@ -135,6 +135,13 @@ ORIGINS: dict[str, Origin] = {
         "floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"
     ),
     **for_each("rack_binding rack_binding_words", _FILL),
+    **for_each("rack_refuses refusing_limit refusing_words", _FILL),
+    "circuits_kw": computed(
+        "sizing.facility.rack_limits", "facility.circuit_current", "facility.circuits_per_rack", "facility.feed_redundancy", "pdu.usable"
+    ),
+    "rack_airflow_cfm": taken("facility.rack_airflow"),
+    "node_airflow_cfm": computed("sizing.cooling.node_airflow_cfm", "node.airflow", "node_heat_kw", "altitude_m"),
+    "node_weight_kg": taken("node.weight"),
     "rack_height_u": taken("facility.rack_units"),
     "node_height_u": taken("node.height"),
     "rack_count": computed(

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from rules.sizing.facility import FacilitySizing
 
 
+REFUSING = ("circuits", "airflow", "weight", "floor")
+"""Limits of a rack that keep even one unit out and have no rule of their own; the others are power, cooling and height."""
+
+
 def _counted(number: int, one: str, many: str = "") -> str:
     return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
@@ -83,7 +87,7 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
     """State how racks are filled, which limit binds first, and what the fullest one draws."""
     answers, design, node = context.answers, sizing.design, candidate.node
     limit, count = answers.number("facility.rack_power"), answers.count("facility.racks")
-    plan = design.racks[0] if design else None
+    plan, fill = design.racks[0] if design else None, sizing.fill
     height = node.height.to("U") if node.height is not None else 0.0
     per_rack = plan.nodes_per_rack if plan else 0
     weight = plan.weight if plan else None
@@ -98,6 +102,13 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "nodes_per_rack_by_height": math.floor(sizing.limits.units / height) if height > 0 and not node.is_rack else per_rack,
         "rack_binding": plan.binding if plan else "unknown",
         "rack_binding_words": BINDING_WORDS.get(plan.binding, plan.binding) if plan else "unknown",
+        "rack_refuses": fill is not None and fill.per_rack < 1 and fill.binding in REFUSING,
+        "refusing_limit": fill.binding if fill is not None else "",
+        "refusing_words": BINDING_WORDS.get(fill.binding, fill.binding) if fill is not None else "",
+        "circuits_kw": sizing.limits.circuits_kw or 0.0,
+        "rack_airflow_cfm": sizing.limits.airflow_cfm or 0.0,
+        "node_airflow_cfm": round(sizing.unit_cfm, 1),
+        "node_weight_kg": node.weight.to("kg") if node.weight is not None else 0.0,
         "rack_height_u": sizing.limits.units,
         "node_height_u": height,
         "rack_count": design.rack_count if design else 0,

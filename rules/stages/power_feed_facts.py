@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing import backup
-from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, paths_needed
+from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, circuits_for, paths_needed
 from rules.sizing.power import supplies_of, supply_input
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ def feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
     feed, supplies = sizing.feed, supplies_of(candidate.node)
     each_kw = feed.each_kw if feed else 0.0
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
-    needed = math.ceil(unit_kw / each_kw) if each_kw > 0 else 0
+    needed = circuits_for(unit_kw, each_kw) if each_kw > 0 else 0
     survives = feed is not None and feed.survives(sizing.fullest_kw)
     low, high = supply_input(candidate.node, context.catalog)
     return {
