@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from rules.sizing.memory_activations import LayerBytes, layer_activations
+from rules.sizing.memory_estimate import MemoryEstimate
 from rules.sizing.memory_other import other_stage_bytes
 from rules.sizing.memory_overheads import (
     FRAGMENTATION,
@@ -34,13 +35,13 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.results import MemoryEstimate, ModelShape, Plan, Workload
 from rules.sizing.training_bytes import element_bytes, state_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from catalogs.quantities import Quantity
+    from rules.sizing.results import ModelShape, Plan, Workload
 
 WEIGHT_GRADIENT_BYTES = 4.0
 """Bytes per entry of the largest weight's gradient while it waits to be added to the fp32 buffer [Megatron Core without
@@ -308,8 +309,9 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
     stages = kernel.allocated_terms(plan)
     fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
     reserved = kernel.options.reserved
-    ranges = [_stage_ranges(kernel, plan, stage) for stage in stages]
-    low, expected, high = (max(ends) for ends in zip(*(likely(_reported(stage, reserved)) for stage in ranges), strict=True))
+    near = {0, min(1, len(stages) - 1), fullest, len(stages) - 1}
+    ranges = {number: _stage_ranges(kernel, plan, stages[number]) for number in sorted(near)}
+    low, expected, high = (max(ends) for ends in zip(*(likely(_reported(stage, reserved)) for stage in ranges.values()), strict=True))
     reported = gib_range((low, expected, high))
     low, expected, high = kernel.peak_bytes(plan)
     limit = magnitude(capacity, "byte")
@@ -320,7 +322,7 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
         high=quantity(high / GIB, "GiB"),
         capacity=quantity(limit / GIB, "GiB"),
         terms=terms,
-        stages_gib=tuple(ranges),
+        every_stage=lambda: tuple(_stage_ranges(kernel, plan, stage) for stage in stages),
         fullest=fullest,
         reserved=reserved,
         largest_term=max(terms, key=lambda name: terms[name].magnitude),

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from catalogs.schema import Node
-    from rules.sizing.results import MemoryEstimate, Plan, Workload
+    from rules.sizing.memory_estimate import MemoryEstimate
+    from rules.sizing.results import Plan, Workload
 
 GIB = 2.0**30
 STATE = ("parameters", "gradients", "optimizer")

@@ -17,7 +17,7 @@ from rules.sizing.results import Range
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from rules.sizing.results import MemoryEstimate
+    from rules.sizing.memory_estimate import MemoryEstimate
 
 
 @dataclass(frozen=True)

@@ -29,13 +29,14 @@ from rules.sizing.plan_space import (
     state_options,
     virtual_stages,
 )
-from rules.sizing.results import MemoryEstimate, Plan, PlanChoice, StepEstimate, Workload
+from rules.sizing.results import Plan, PlanChoice, StepEstimate, Workload
 from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
 
 if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.answers import Answers
     from rules.sizing.hardware import Hardware
+    from rules.sizing.memory_estimate import MemoryEstimate
 
 KEPT_ALTERNATIVES = 4
 MOST_CHECKS = 3_000

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import quantity
 from catalogs.schema import Kind
 from rules.sizing.storage_results import HostDesign as HostDesign
 from rules.sizing.storage_results import StorageDesign as StorageDesign
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
     from rules.sizing.completion import Interrupted
+    from rules.sizing.memory_estimate import MemoryEstimate
     from rules.sizing.ownership import Charges
     from rules.sizing.reliability import Goodput
 
@@ -182,34 +182,6 @@ class Plan:
         parts += [f"recompute {self.recompute}"] if self.recompute != "none" else []
         parts += [f"offload {self.offload}"] if self.offload != "none" else []
         return " ".join(parts)
-
-
-@dataclass(frozen=True)
-class MemoryEstimate:
-    """Peak memory of the fullest GPU. `terms` are the expected parts; `verdict`: fits, at_risk, does_not_fit, unknown.
-
-    `low`, `expected` and `high` are of everything on the device, every term at its end at once: they decide the verdict. `allocated` is
-    what a framework's allocator reports as its peak, with fragmentation only where `reserved` memory is meant, and nine of ten measured
-    peaks lie in its range. `stages_gib` has (low, expected, high) in GiB of every term on each stage, `fullest` the place of the fullest.
-    """
-
-    low: Quantity
-    expected: Quantity
-    high: Quantity
-    capacity: Quantity
-    terms: Mapping[str, Quantity]
-    stages_gib: tuple[Mapping[str, tuple[float, float, float]], ...]
-    largest_term: str
-    verdict: str
-    notes: tuple[str, ...] = ()
-    allocated: Range | None = None
-    fullest: int = 0
-    reserved: bool = False
-
-    @property
-    def stages(self) -> tuple[Mapping[str, Quantity], ...]:
-        """Return the expected terms of each pipeline stage."""
-        return tuple({name: quantity(ends[1], "GiB") for name, ends in stage.items()} for stage in self.stages_gib)
 
 
 @dataclass(frozen=True)

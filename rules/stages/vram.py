@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
-    from rules.sizing.results import MemoryEstimate, Plan, Workload
+    from rules.sizing.memory_estimate import MemoryEstimate
+    from rules.sizing.results import Plan, Workload
 
 STAGE = Stage.VRAM
 __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]

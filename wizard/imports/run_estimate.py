@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from catalogs import Catalog
-    from rules.sizing.results import MemoryEstimate, Plan, StepEstimate, Workload
+    from rules.sizing.memory_estimate import MemoryEstimate
+    from rules.sizing.results import Plan, StepEstimate, Workload
     from wizard.imports.run_rows import RunRow
 
 GIB = 2.0**30
