@@ -1,0 +1,169 @@
+"""The hall from above: rows of racks with what stands in each, and the cables that run between them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from textwrap import wrap
+from typing import TYPE_CHECKING
+
+from rules.sizing.fabric.floor import ROW_RACKS
+from rules.sizing.fabric.schedule import schedule_of
+from rules.sizing.placed import placed_racks
+from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rules.advisor import Considered
+    from rules.sizing.placed import PlacedRack
+
+TITLE = "Rows of racks and their cables"
+NO_RACKS = "No racks: no design, or machines that stand on desks."
+MOST_LINKS = 60_000
+"""Links that a picture counts one by one; of larger networks the schedule tells."""
+MOST_ROWS, EDGE_ROWS = 12, 4
+"""Rows that are drawn; of more, the first and the last EDGE_ROWS and those in the middle."""
+LETTERS = {"compute": "c", "network": "N", "storage": "S"}
+FILLS = {"compute": "#cfe3f3", "network": "#d4ebdf", "storage": "#ecd9e6"}
+LARGEST = 8
+"""Bundles that are named: those of most links."""
+RACK_PX, RACK_HIGH, ROW_PX = 42, 40, 96
+
+
+@dataclass(frozen=True)
+class Hall:
+    """Racks by rows, links by pair of racks, and by medium with their longest run; nothing is counted of very large networks."""
+
+    rows: tuple[tuple[PlacedRack, ...], ...]
+    bundles: Counter[tuple[str, str]]
+    media: Counter[str]
+    longest: dict[str, float]
+    metres: float
+    counted: bool
+
+
+def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+    """Return each row as a line of racks, then the bundles of most cables and what carries them."""
+    hall = _hall(considered)
+    if hall is None:
+        return [TITLE, *wrap(NO_RACKS, width)]
+    lines = wrap(f"{TITLE}: {sum(map(len, hall.rows)):,} racks in {len(hall.rows)} row(s); c nodes, N network, S storage", width)
+    cell = 2 if width >= 8 + 2 * ROW_RACKS else 1
+    for number, row in _drawn_rows(hall):
+        if row is None:
+            lines.append("...")
+            continue
+        racks = "".join(f"{LETTERS.get(rack.kind, '?'):<{cell}}" for rack in row)
+        first, last = row[0].name, row[-1].name
+        lines.append(f"{number:>4}  {racks.rstrip():<{cell * ROW_RACKS}}  {first} to {last}"[:width])
+    for words in _cable_words(hall):
+        lines += wrap(words, width, subsequent_indent="  ")
+    return [each.replace("–", "-") if ascii else each for each in lines]
+
+
+def svg(considered: Considered) -> str:
+    """Return the rows from above, and an arc for each of the largest bundles."""
+    hall = _hall(considered)
+    if hall is None:
+        drawing = sheet(TITLE, 700, 120)
+        drawing.append(label(NO_RACKS, MARGIN, HEAD + 20))
+        return finish(drawing)
+    rows = [each for each in _drawn_rows(hall) if each[1] is not None]
+    words = _cable_words(hall)
+    drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + ROW_PX * len(rows) + 20 * len(words) + MARGIN)
+    centre: dict[str, tuple[float, float]] = {}
+    for index, (number, row) in enumerate(rows):
+        y = HEAD + 24 + index * ROW_PX
+        drawing.append(label(f"row {number}", MARGIN, y + 24, size=11))
+        drawing.append(line(MARGIN + 52, y - 10, MARGIN + 60 + RACK_PX * ROW_RACKS, y - 10, colour=FAINT, dashed=True))
+        for column, rack in enumerate(row or ()):
+            x = MARGIN + 60 + column * RACK_PX
+            drawing.append(box(x, y, RACK_PX - 4, RACK_HIGH, fill=FILLS.get(rack.kind, "none"), stroke=INK))
+            drawing.append(label(rack.name, x + (RACK_PX - 4) / 2, y + 24, anchor="middle", size=10))
+            centre[rack.name] = (x + (RACK_PX - 4) / 2, y)
+    for index, ((first, second), count) in enumerate(_between(hall).most_common(LARGEST)):
+        if first in centre and second in centre and first != second:
+            _bundle(drawing.append, centre[first], centre[second], count, COLOURS[index % len(COLOURS)])
+    for index, each in enumerate(words):
+        drawing.append(label(each, MARGIN, HEAD + ROW_PX * len(rows) + 30 + 20 * index, size=11))
+    return finish(drawing)
+
+
+def _bundle(put: Callable[[object], object], first: tuple[float, float], second: tuple[float, float], count: int, colour: str) -> None:
+    """Draw a bundle up to the tray over its row, along it, and down again; its width grows with its cables."""
+    (x1, y1), (x2, y2) = first, second
+    width = min(6.0, 1.0 + count / 100)
+    tray = min(y1, y2) - 10
+    put(line(x1, y1, x1, tray, colour=colour, width=width))
+    put(line(x1, tray, x2, tray, colour=colour, width=width))
+    put(line(x2, tray, x2, y2, colour=colour, width=width))
+    put(label(f"{count:,}", (x1 + x2) / 2, tray - 3, size=9, colour=colour, anchor="middle"))
+
+
+def _hall(considered: Considered) -> Hall | None:
+    chosen = considered.ranking.chosen
+    racks = placed_racks(chosen.candidate, considered.context) if chosen is not None else ()
+    if chosen is None or not racks:
+        return None
+    rows = tuple(racks[start : start + ROW_RACKS] for start in range(0, len(racks), ROW_RACKS))
+    bundles: Counter[tuple[str, str]] = Counter()
+    media: Counter[str] = Counter()
+    longest: dict[str, float] = {}
+    fabric = chosen.candidate.fabric
+    networks = [each for each in (fabric.compute, fabric.storage, fabric.out_of_band) if each is not None] if fabric is not None else []
+    links = sum(sum(network.links.values()) for network in networks)
+    metres = 0.0
+    if links > MOST_LINKS:
+        for network in networks:
+            media.update(network.media)
+        return Hall(rows, bundles, media, longest, metres, counted=False)
+    for row in schedule_of(chosen.candidate, considered.context):
+        bundles[row.lower.rack, row.upper.rack] += 1
+        media[row.medium] += 1
+        longest[row.medium] = max(longest.get(row.medium, 0.0), row.run_m)
+        metres += row.length_m
+    return Hall(rows, bundles, media, longest, metres, counted=True)
+
+
+def _drawn_rows(hall: Hall) -> list[tuple[int, tuple[PlacedRack, ...] | None]]:
+    """Return (number, racks) of the rows to draw, None for rows that are left out."""
+    count = len(hall.rows)
+    if count <= MOST_ROWS:
+        return list(enumerate(hall.rows, start=1))
+    middle = count // 2
+    wanted = sorted({*range(EDGE_ROWS), *range(middle - 2, middle + 2), *range(count - EDGE_ROWS, count)})
+    drawn: list[tuple[int, tuple[PlacedRack, ...] | None]] = []
+    for before, index in zip((-1, *wanted), wanted, strict=False):
+        if index > before + 1:
+            drawn.append((0, None))
+        drawn.append((index + 1, hall.rows[index]))
+    return drawn
+
+
+def _between(hall: Hall) -> Counter[tuple[str, str]]:
+    """Return the links between two racks, whichever is named first."""
+    found: Counter[tuple[str, str]] = Counter()
+    for pair, count in hall.bundles.items():
+        if pair[0] != pair[1]:
+            first, second = sorted(pair, key=lambda name: (name[0], len(name), name))
+            found[first, second] += count
+    return found
+
+
+def _cable_words(hall: Hall) -> list[str]:
+    if not hall.media:
+        return ["no cables between nodes"]
+    if not hall.counted:
+        return [
+            "links by medium: " + ", ".join(f"{count:,} {medium}" for medium, count in sorted(hall.media.items())),
+            "too many to follow in a picture; the cable schedule names each (export cables-csv)",
+        ]
+    inside = sum(count for (first, second), count in hall.bundles.items() if first == second)
+    largest = ", ".join(f"{first}–{second} {count:,}" for (first, second), count in _between(hall).most_common(LARGEST))
+    media = ", ".join(f"{count:,} {medium} up to {hall.longest[medium]:.3g} m" for medium, count in sorted(hall.media.items()))
+    return [
+        f"links by medium: {media}; {hall.metres / 1000:,.1f} km bought in all",
+        f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {len(_between(hall)):,} bundle(s)",
+        *([f"largest bundles: {largest}"] if largest else []),
+    ]
