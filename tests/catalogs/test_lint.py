@@ -158,6 +158,15 @@ BROKEN = {
         {"nics/good-nic.toml": nic(speed=value("200 GB/s"))},
         "more than 2 x16 slots",
     ),
+    "a map that lacks a GPU": (
+        "maps_name_every_gpu",
+        {
+            "nodes/good-node.toml": node(
+                pcie={"layout": value("a part"), "generation": 5, "port": [{"socket": 0, "path": "PIX", "devices": ["gpu:0", "compute:a"]}]}
+            )
+        },
+        "names the GPUs 0 of 8",
+    ),
     "PCIe 7": ("speeds_are_standard", {"nics/good-nic.toml": nic(pcie_generation=value(7))}, "PCIe generation 7"),
     "an unverified field that is not marked": ("unverified_marks_agree", {"nics/good-nic.toml": nic(unverified=["power"])}, "not marked"),
     "a range beside its value": (
