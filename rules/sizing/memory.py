@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude, quantity
 from rules.sizing.memory_activations import LayerBytes, layer_activations
 from rules.sizing.memory_estimate import MemoryEstimate
+from rules.sizing.memory_notes import memory_notes
 from rules.sizing.memory_other import other_stage_bytes
 from rules.sizing.memory_overheads import (
     FRAGMENTATION,
@@ -327,7 +328,7 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
         reserved=reserved,
         largest_term=max(terms, key=lambda name: terms[name].magnitude),
         verdict=verdict_of((low, expected, high), limit),
-        notes=_notes(kernel, plan, fullest),
+        notes=memory_notes(workload, plan, fullest),
         allocated=reported,
     )
 
@@ -355,41 +356,3 @@ def _reported(stage: Mapping[str, Ends], reserved: bool) -> list[Ends]:
 
 
 GIB = 2.0**30
-
-POST_TRAINING_NOTE = (
-    "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
-)
-TABLE_NOTES = {
-    "balanced": "embedding tables are assumed to spread evenly over the GPUs",
-    "table": "whole embedding tables are placed, taken to be of one size; unequal ones fill one GPU more than others",
-    "row": "embedding tables are split by rows; popular rows make some GPUs busier, not fuller",
-    "column": "embedding tables are split by columns; each part of a row has optimizer state of its own",
-}
-"""What the layout of embedding tables means for memory, by `Workload.embedding_sharding`."""
-OFFLOAD_NOTES = {
-    "optimizer": "optimizer state is in host memory",
-    "parameters": "optimizer state and parameters are in host memory",
-    "nvme": "optimizer state and parameters are on the node's drives",
-}
-"""Where what is not on the GPU rests, by `Plan.offload`."""
-OPTIMIZER_NOTES = {
-    "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
-    "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
-    "muon": "Muon: embeddings and norms, which stay with AdamW, take 4 bytes more per parameter than is counted",
-}
-"""What the count of an optimizer's state leaves out."""
-
-
-def _notes(kernel: MemoryModel, plan: Plan, fullest: int) -> tuple[str, ...]:
-    shape = kernel.shape
-    said = {
-        f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
-        "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
-        OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
-        "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
-        "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
-        TABLE_NOTES.get(kernel.workload.embedding_sharding, ""): shape.kind == "recommendation",
-        POST_TRAINING_NOTE: kernel.workload.post_training in ("grpo", "ppo"),
-        OPTIMIZER_NOTES.get(kernel.workload.optimizer, ""): kernel.workload.optimizer in OPTIMIZER_NOTES,
-    }
-    return tuple(note for note, holds in said.items() if holds)

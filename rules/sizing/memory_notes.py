@@ -1,0 +1,56 @@
+"""What an estimate of memory assumes and leaves out, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rules.sizing.results import Plan, Workload
+
+POST_TRAINING_NOTE = (
+    "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
+)
+TABLE_NOTES = {
+    "balanced": "embedding tables are assumed to spread evenly over the GPUs",
+    "table": "whole embedding tables are placed, taken to be of one size; unequal ones fill one GPU more than others",
+    "row": "embedding tables are split by rows; popular rows make some GPUs busier, not fuller",
+    "column": "embedding tables are split by columns; each part of a row has optimizer state of its own",
+}
+"""What the layout of embedding tables means for memory, by `Workload.embedding_sharding`."""
+OFFLOAD_NOTES = {
+    "optimizer": "optimizer state is in host memory",
+    "parameters": "optimizer state and parameters are in host memory",
+    "nvme": "optimizer state and parameters are on the node's drives",
+}
+"""Where what is not on the GPU rests, by `Plan.offload`."""
+OPTIMIZER_NOTES = {
+    "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
+    "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
+    "muon": "Muon: embeddings and norms, which stay with AdamW, take 4 bytes more per parameter than is counted",
+}
+"""What the count of an optimizer's state leaves out."""
+
+
+FIRST_FSDP_NOTE = (
+    "the first version of PyTorch FSDP was seen to reserve 1.4 to 1.5 times its peak; the second (fully_shard) is counted here"
+)
+"""63 and 58 GB reserved for a peak of 42 GB [meta-llama/llama-cookbook issue 120], 29 for 19 GB [the same, pull request 650]."""
+FULL_SHARDING = 3
+
+
+def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...]:
+    """Return what is to be said of the memory of a plan; `fullest` is the place of its fullest stage."""
+    shape = workload.model
+    sharded = plan.zero_stage == FULL_SHARDING and plan.pipeline == 1 and plan.data * plan.context > 1
+    said = {
+        f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
+        "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
+        OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
+        "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
+        "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
+        TABLE_NOTES.get(workload.embedding_sharding, ""): shape.kind == "recommendation",
+        POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
+        OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,
+        FIRST_FSDP_NOTE: sharded,
+    }
+    return tuple(note for note, holds in said.items() if holds)
