@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 _LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
 _CHOICES = {
+    "pix": "PIX (one PCIe switch)",
+    "pxb": "PXB (switches in a row)",
+    "phb": "PHB (the processor's bridge)",
+    "node": "NODE (within a processor)",
+    "sys": "SYS (between processors)",
     "fine_tuning_full": "full fine-tuning",
     "fine_tuning_lora": "LoRA",
     "fine_tuning_qlora": "QLoRA",

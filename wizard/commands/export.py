@@ -47,8 +47,9 @@ def _export(options: argparse.Namespace) -> int:
     from rules.advisor import consider
     from wizard.exports import NothingToExport, write
     from wizard.files import load, open_atomically
+    from wizard.policies import under_policies
 
-    considered = consider(load(options.design).answers, open_catalog(options.catalog))
+    considered = consider(under_policies(load(options.design)), open_catalog(options.catalog))
     try:
         if options.output is None:
             write(options.to, considered, sys.stdout)
