@@ -25,13 +25,15 @@ from rules.validation import (
     verdicts,
     worth_applying,
 )
-from rules.validation_bars import Bar, bars, choice_of, growths
+from rules.validation_bars import TUNED, Bar, bars, choice_of, growths
+from rules.validation_repeats import repeats
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from catalogs.schema import ValidatedRegime
     from rules.validation_bars import Choice, Growth
+    from rules.validation_repeats import Repeat
 
 DIGITS = 4
 """Significant digits of what is printed as JSON."""
@@ -101,6 +103,11 @@ class Validation:
         return {name: found for name, group in groups if (found := choice_of(group)) is not None}
 
     @cached_property
+    def repeats(self) -> list[Repeat]:
+        """Return the plans of NVIDIA's tables that were measured several times, by several releases of a framework."""
+        return repeats(each for each in self.outcomes if each.source in TUNED)
+
+    @cached_property
     def calibrations(self) -> list[Calibration]:
         """Return measured over estimated by GPU and precision; none for published runs, which set nothing."""
         return calibrations(self.outcomes) if self.own else []
@@ -142,6 +149,7 @@ def as_json(validation: Validation) -> dict[str, Any]:
         "time": {name: _timed(validation.time(name)) for name in GROUPINGS},
         "growth": [rounded(asdict(each) | {"error": each.error, "null_error": each.null_error}) for each in validation.growths],
         "choice": [rounded({"source": name, **found._asdict()}) for name, found in validation.choices.items()],
+        "repeats": [rounded(asdict(each) | {"spread": each.spread}) for each in validation.repeats],
         "bars": [_bar(each) for each in validation.bars],
         "calibration": [_calibration(each) for each in validation.calibrations],
         "nearest": [{"regime": name, **texts} for name, texts in validation.nearest().items()],

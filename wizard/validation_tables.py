@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rules.validation import FEWEST_FOR_CALIBRATION, NOISY, verdicts, worth_applying
+from rules.validation_bars import TUNED
+from rules.validation_repeats import FAR_APART, floor_of
 from wizard.validation import why
 
 if TYPE_CHECKING:
@@ -67,7 +69,7 @@ def tables(validation: Validation) -> list[Table]:
         made.append(_memory(validation.memory(grouping), name, MEMORY_NOTE if grouping == "source" else ""))
         note = _time_note(validation) if grouping == "source" else NOISY_NOTE if grouping == "gpu" and not validation.own else ""
         made.append(_time(validation.time(grouping), name, note))
-    made += [_growths(validation), _choices(validation)]
+    made += [_growths(validation), _choices(validation), _repeats(validation)]
     return [table for table in made if table.rows]
 
 
@@ -131,6 +133,27 @@ def _choices(validation: Validation) -> Table:
     rows = tuple((name, str(each.groups), percent(each.median), percent(each.p90)) for name, each in validation.choices.items())
     note = "Throughput lost by running the plan that the estimate rates fastest, over groups of one model on the same GPUs."
     return Table("Choice of the plan", note, ("source", "groups", "median", "p90"), rows)
+
+
+def _repeats(validation: Validation) -> Table:
+    """Return the plans whose own runs lie far apart, and what they leave to any estimate that does not know the release."""
+    far = [each for each in validation.repeats if each.spread >= FAR_APART]
+    rows = tuple(
+        (
+            f"{each.model}, {each.gpus} × {each.gpu}, {each.precision}, {each.plan} ({each.source})",
+            str(each.runs), f"{each.slowest:,.0f}", f"{each.fastest:,.0f}", percent(each.spread), f"{each.ours:,.0f}",
+        )
+        for each in far
+    )  # fmt: skip
+    floor = floor_of(each for each in validation.outcomes if each.source in TUNED)
+    left = (
+        f" In NVIDIA's tuned tables {floor.plans} plans were run {floor.runs} times: the best constant of each would still be off by "
+        f"{percent(floor.mean)} on average and {percent(floor.p90)} for 90% of the runs."
+        if floor
+        else ""
+    )
+    note = f"The same plan on the same GPUs by several releases of a framework, where the fastest beats the slowest by {FAR_APART:.0%}."
+    return Table("One plan, several releases", note + left, ("run", "runs", "slowest", "fastest", "apart", "ours"), rows)
 
 
 def _own(validation: Validation) -> Table:

@@ -11,6 +11,7 @@ from rules.regimes import Estimate, Regime, band_text, nearest, nearest_text, pa
 from rules.sizing.results import Plan
 from rules.validation import Outcome, calibrations, memory_score, ninth_decile, null_errors, time_score, validated_regimes
 from rules.validation_bars import choice_of, growths
+from rules.validation_repeats import floor_of, repeats
 
 HOPPER = Regime("dense", "nvidia-h100-sxm-80gb", "Hopper", "NVIDIA", "bf16", "tp+pp", 512)
 
@@ -169,3 +170,17 @@ def test_bands():
     assert replace(HOPPER, gpus=8).band == (1, 8)
     assert replace(HOPPER, gpus=16_384).band[0] == 4_097
     assert band_text(replace(HOPPER, gpus=16_384).band) == "over 4,096 GPUs"
+
+
+def test_one_plan_by_several_releases():
+    """Rates of 100, 110 and 150: the middle one is off by 10 and 27 %, nearer than any other; a plan that ran once says nothing."""
+    rows = [outcome(name, 120.0, rate, plan="TP8") for name, rate in (("a", 100.0), ("b", 110.0), ("c", 150.0))]
+    rows.append(outcome("d", 120.0, 500.0, plan="TP4"))
+    (found,) = repeats(rows)
+    assert (found.runs, found.slowest, found.fastest, found.ours) == (3, 100.0, 150.0, 120.0)
+    assert found.spread == pytest.approx(0.5)
+    floor = floor_of(rows)
+    assert floor is not None
+    assert (floor.plans, floor.runs) == (1, 3)
+    assert floor.mean == pytest.approx((0.10 + 0.0 + 0.2667) / 3, rel=1e-3)
+    assert floor_of(rows[2:]) is None
