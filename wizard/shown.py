@@ -50,6 +50,8 @@ _CHOICES = {
     "415v_three_phase": "415 V three-phase",
     "480v_three_phase": "480 V three-phase",
 }
+MOST_OPEN = 3
+"""Open questions that are named; the page of assumptions has all."""
 NUMBER_KINDS = ("quantity", "number", "count")
 
 
@@ -154,6 +156,20 @@ def answered(interview: Interview, session: Session, step: str) -> str:
     """Return how many questions of a step are answered: "3 of 9 answered"; "I don't know" is an answer."""
     keys = [question.key for question in interview.of_step(step, session.answers)]
     return f"{sum(key in session.answers.values for key in keys)} of {len(keys)} answered"
+
+
+def open_text(interview: Interview, session: Session, step: str, design: Design | None, *, first_only: bool = False) -> str:
+    """Return what is still open in a step and what stands on that; "" before anything is answered, and where nothing is open.
+
+    "Open: Optimizer, Dataset size; 2 of 14 assumptions stand on them."
+    """
+    asked = interview.of_step(step, session.answers, first_only=first_only)
+    missing = [each for each in asked if not session.answers.given(each.key)]
+    if design is None or not session.answers.values or not missing:
+        return ""
+    assumed = [each for each in missing if assumption_of(each.key, design) is not None]
+    named = ", ".join(each.label.strip() for each in missing[:MOST_OPEN]) + (" …" if len(missing) > MOST_OPEN else "")
+    return f"Open: {named}; {len(assumed)} of {len(design.assumptions)} assumptions stand on them."
 
 
 def text_of(session: Session, key: str) -> str:

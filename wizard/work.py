@@ -44,6 +44,7 @@ class Work:
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
     chose to leave without. `step` is where the interview is.
     `considered` is what was weighed for the design; `base_design` is the design beside which a what-if is open.
+    `first_only`: only the questions that a first design needs are asked.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
@@ -56,6 +57,7 @@ class Work:
     previous: Design | None = None
     considered: Considered | None = None
     base_design: Design | None = None
+    first_only: bool = False
     error: str = ""
     generation: int = 0
     settled: int = -1

@@ -17,7 +17,7 @@ from wizard.tui.palette import WizardCommands
 from wizard.tui.widgets.key_line import key_line
 from wizard.tui.widgets.pointed_list import PointedList
 
-SCOPES = ("start", "interview", "list", "compare", "look")
+SCOPES = ("start", "interview", "list", "compare", "look", "sliders")
 
 
 @pytest.mark.parametrize("scope", SCOPES)

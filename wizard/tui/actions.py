@@ -23,6 +23,12 @@ _SHOWN = {
     "up": "Up",
     "down": "Down",
     "slash": "/",
+    "plus": "+",
+    "minus": "-",
+    "less_than_sign": "<",
+    "greater_than_sign": ">",
+    "delete": "Del",
+    "backspace": "Backspace",
 }
 
 
@@ -90,6 +96,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("accept_field", ("enter",), "Accept", "Accept this answer and go to the next field.", "interview", urgent=True),
     Action("dont_know", ("f8",), "I don't know", "A marked assumption stands in, or the question stays open.", "interview"),
     Action("clear_answer", ("ctrl+l",), "Clear this answer", "Leave this question unanswered.", "interview"),
+    Action("all_questions", (), "All questions or the first ten", "Ask all questions, or only those of a first design.", "interview"),
     # the start page
     Action("begin", ("enter",), "Choose", "Start with the line that is pointed at.", "start", "choose", urgent=True),
     # lists: review and design
@@ -109,11 +116,17 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_picture", ("b", "less_than_sign"), "Picture before", "The one before this.", "look", "before"),
     Action("export_picture", ("e",), "Export this picture", "Write it to a file, as SVG or as text.", "look", "export"),
     Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
+    # the sliders
+    Action("slide_down", ("left", "minus"), "Less", "Move the slider to the stop before.", "sliders", "less", urgent=True),
+    Action("slide_up", ("right", "plus"), "More", "Move the slider to its next stop.", "sliders", "more", urgent=True),
+    Action("slide_off", ("delete", "backspace"), "No limit", "Take the limit away.", "sliders", "off"),
+    Action("leave_sliders", ("escape",), "Back", "Go back; what was moved stays.", "sliders", "back"),
     # everywhere
     Action("explain", ("f1",), "Help", "Why this is asked, what is typical, where to find it; and all keys.", line="help"),
     Action("show_design", ("f4",), "Show the design", "Figures, reasons, alternatives, rejections so far.", line="design"),
     Action("compare_candidates", ("f5", "ctrl+t"), "Compare candidates", "A table and a scatter of all; take another and see its price."),
     Action("look", ("f6", "ctrl+g"), "Pictures of the design", "Where memory, time, power and money go; fabric and racks."),
+    Action("sliders", ("ctrl+r",), "Sliders", "Deadline, budget, power and price as sliders; the design follows."),
     Action("what_if", ("ctrl+n",), "What-if, on the side", "Change answers beside the base; again compares, then keep or drop."),
     Action("find_conflicts", (), "What cannot hold together", "The smallest sets of answers in conflict, and what would help."),
     Action("review_answers", ("f7",), "Check your answers", "All answers on one page, each can be changed from there."),
@@ -135,7 +148,7 @@ ACTIONS: tuple[Action, ...] = (
 WIDER = {"compare": "list", "look": "list", "everywhere": ""}
 """By scope: the scope whose actions work there too; "everywhere" for those that are not named."""
 
-HOMES = {"start": "start_page", "list": "show_design", "compare": "compare_candidates", "look": "look"}
+HOMES = {"start": "start_page", "list": "show_design", "compare": "compare_candidates", "look": "look", "sliders": "sliders"}
 """By scope: the action that shows a screen on which its actions work."""
 
 

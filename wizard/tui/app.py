@@ -31,6 +31,7 @@ from wizard.tui.screens.dialogs import FileDialog, TextDialog
 from wizard.tui.screens.interview import InterviewScreen
 from wizard.tui.screens.lists import DesignScreen, ListScreen, ReviewScreen, TabScreen
 from wizard.tui.screens.look import LookScreen
+from wizard.tui.screens.sliders import SliderScreen
 from wizard.tui.screens.start import StartScreen
 from wizard.work import Opened, Work, copied, opened, resumed
 
@@ -313,6 +314,13 @@ class WizardApp(EngineApp):
     def action_save_as(self) -> None:
         """Ask for a file name and save."""
         self.giver.save_as()
+
+    async def action_sliders(self) -> None:
+        """Show the limits as sliders."""
+        if isinstance(self.screen, StartScreen):
+            await self.continue_work()
+        if not isinstance(self.screen, SliderScreen):
+            await self.push_screen(SliderScreen())
 
     def action_what_if(self) -> None:
         """Open a what-if, or compare, keep or drop the open one."""

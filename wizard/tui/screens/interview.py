@@ -13,7 +13,7 @@ from textual.style import Style
 from rules.answers import AnswerError
 from wizard.interview import load_interview
 from wizard.preferences import typed
-from wizard.shown import answered, text_of
+from wizard.shown import answered, open_text, text_of
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.widgets.design_pane import DesignPane
@@ -110,7 +110,7 @@ class InterviewScreen(WizardScreen):
 
     async def _fit_rows_alone(self) -> None:
         place = self.query_one(f"#step-{self.step}")
-        wanted = self.interview.of_step(self.step, self.work.answers)
+        wanted = self.interview.of_step(self.step, self.work.answers, first_only=self.work.first_only)
         there = {row.key: row for row in self.rows()}
         keys = {question.key for question in wanted}
         for key, row in there.items():
@@ -148,7 +148,7 @@ class InterviewScreen(WizardScreen):
         """Go to the next step; from the last one, or where a review sent us, to the review."""
         await self.settle()
         self._take_sure_match()
-        steps = [step.id for step in self.interview.steps]
+        steps = self._steps()
         at = steps.index(self.step)
         if self.return_to_review or at + 1 == len(steps):
             self.work.visited |= {self.step}
@@ -159,13 +159,31 @@ class InterviewScreen(WizardScreen):
 
     async def action_previous_step(self) -> None:
         """Go back a step; from the first one to the start page."""
-        steps = [step.id for step in self.interview.steps]
+        steps = self._steps()
         at = steps.index(self.step)
         if at:
             await self.enter_step(steps[at - 1])
         else:
             await self.settle()
             await self.wizard.action_start_page()
+
+    def _steps(self) -> list[str]:
+        """Return the steps that have questions now; the one that the person is at is always among them."""
+        wanted = self.work.first_only
+        return [
+            step.id
+            for step in self.interview.steps
+            if step.id == self.step or self.interview.of_step(step.id, self.work.answers, first_only=wanted)
+        ]
+
+    async def action_all_questions(self) -> None:
+        """Ask all questions, or only those that a first design needs."""
+        await self.settle()
+        self.work.first_only = not self.work.first_only
+        await self.resync()
+        count = sum(len(self.interview.of_step(step, self.work.answers, first_only=self.work.first_only)) for step in self._steps())
+        told = "Only the questions of a first design are asked" if self.work.first_only else "All questions are asked"
+        self.notify(f"{told}: {count}.", timeout=4)
 
     async def action_go_step(self, step: str) -> None:
         """Go to any step."""
@@ -313,7 +331,8 @@ class InterviewScreen(WizardScreen):
         self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
         step = next(each for each in self.interview.steps if each.id == self.step)
         count = answered(self.interview, work.session, step.id)
-        intro = Content.assemble((f"{step.title}  ", "bold"), f"{count}  ", (step.intro, "$foreground-muted"))
+        told = open_text(self.interview, work.session, step.id, work.design, first_only=work.first_only) or step.intro
+        intro = Content.assemble((f"{step.title}  ", "bold"), f"{count}  ", (told, "$foreground-muted"))
         self.query_one("#intro", Quiet).put(intro)
         for row in self.rows():
             row.show(work.session, work.design)

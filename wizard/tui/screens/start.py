@@ -68,6 +68,7 @@ class StartScreen(WizardScreen):
             title = f"Resume {one_line(found.path.name)}" if found.path else "Resume unfinished work"
             yield _option(f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {one_line(str(found.path))}" if found.path else ""))
         yield _option("new", "New design", "from the first question")
+        yield _option("first", "First design in ten questions", "the rest refines it, whenever you like")
         yield _option("open", "Open a file", "a saved design, or a file of answers")
         yield _heading("Start from a situation")
         for situation in load_situations():
@@ -96,6 +97,10 @@ class StartScreen(WizardScreen):
             await self.wizard.continue_work()
         elif kind == "new":
             await self.wizard.start_work(self.wizard.fresh_work())
+        elif kind == "first":
+            work = self.wizard.fresh_work()
+            work.first_only = True
+            await self.wizard.start_work(work)
         elif kind == "open":
             await self.wizard.action_open_file()
         elif kind == "resume":

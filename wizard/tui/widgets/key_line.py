@@ -11,6 +11,7 @@ from wizard.tui.actions import Action, actions_of
 NEEDLESS = {
     "start": ("show_design", "save_design"),
     "list": ("show_design",),
+    "sliders": ("show_design",),
     "compare": ("show_design", "save_design", "next_page"),
     "look": ("show_design", "save_design", "open_row", "filter_rows", "previous_picture", "command_palette"),
 }
