@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Python 3.13 took away a name that durable-rules 2.0.28 uses; its setup.py overwrites CFLAGS, so the name goes into CPPFLAGS.
 export CPPFLAGS := -DPyEval_CallObject=PyObject_CallObject $(CPPFLAGS)
 
-.PHONY: run test test-all check bench validation schemas screenshots readme clean
+.PHONY: run test test-all check bench validation rules-page schemas screenshots readme clean
 
 run: $(STAMP)
 	@$(BIN)/cluster-wizard $(ARGS)
@@ -31,6 +31,9 @@ bench: $(STAMP)
 validation: $(STAMP)
 	$(BIN)/cluster-wizard validate --regimes > .regimes.toml && mv .regimes.toml catalogs/validation/regimes.toml
 	$(BIN)/cluster-wizard validate --markdown > .validation.md && mv .validation.md docs/validation.md
+
+rules-page: $(STAMP)
+	$(BIN)/cluster-wizard rules list --markdown > .rules.md && mv .rules.md docs/rules.md
 
 schemas: $(STAMP)
 	$(BIN)/python -m wizard.schemas

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     listing = actions.add_parser("list", help="list every rule with its guidance, sources and number of cases")
     listing.add_argument("--stage", help="only one stage")
     listing.add_argument("--guidance", metavar="ID", help="only rules that apply this statement")
+    listing.add_argument("--markdown", action="store_true", help="print the reference page of the rules, with sources and dissent")
     show = actions.add_parser("show", help="show one rule in full")
     show.add_argument("rule")
     fields = actions.add_parser("fields", help="list the fields that rules and policies compare, with what they mean")
@@ -52,6 +54,11 @@ def _list(options: argparse.Namespace) -> int:
     if not rules:
         narrate("cluster-wizard: no rule matches; stages are vram, interconnect, fabric, software, storage_cpu, power, reliability, money")
         return WRONG
+    if options.markdown:
+        from wizard.rules_page import rules_page
+
+        sys.stdout.write(rules_page(rules, catalog))
+        return GOOD
     counts = _case_counts()
     rows = [describe(rule, catalog, counts.get(rule.id, 0)) for rule in rules]
     if options.json:
