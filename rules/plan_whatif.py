@@ -58,6 +58,14 @@ class PlanEffect:
         """Return what a step takes longer, as a share; below 0 it is faster."""
         return self.after.step_seconds / self.before.step_seconds - 1
 
+    @property
+    def words(self) -> str:
+        """Return the change with memory and step time before and after: "recompute full: 67.5 → 41.2 GiB, fits; a step 15.8 → 20.9 s"."""
+        part = self.key.removeprefix("parallelism.").replace("_", " ")
+        verdict = self.after.verdict.replace("_", " ")
+        memory = f"{self.before.peak_gib[1]:.1f} → {self.after.peak_gib[1]:.1f} GiB, {verdict}"
+        return f"{part} {self.value}: {memory}; a step {self.before.step_seconds:.3g} → {self.after.step_seconds:.3g} s"
+
 
 def plan_what_if(considered: Considered, key: str, value: str) -> PlanEffect | None:
     """Return the effect of one change of the chosen plan, None where no plan runs or the change is not possible for it.

@@ -153,3 +153,15 @@ async def test_the_report_is_written_and_copied(tmp_path):
         await rest(app, pilot)
         assert app.clipboard.startswith("# Design of a GPU cluster")
         assert app.work.design.name in app.clipboard
+
+
+@pytest.mark.parametrize(("key", "part"), [("r", "recompute"), ("m", "micro batch")])
+async def test_one_key_changes_the_plan_and_shows_memory_and_time(key, part):
+    async with interview(WIDE, engine=REAL) as (app, pilot):
+        await press(app, pilot, "f6")
+        app.screen.action_show_picture("memory")
+        await rest(app, pilot)
+        text = await press(app, pilot, key)
+        assert f"Before and after: {part}" in text
+        assert "GiB" in text
+        assert "a step" in text

@@ -116,6 +116,9 @@ ACTIONS: tuple[Action, ...] = (
     Action("previous_picture", ("b", "less_than_sign"), "Picture before", "The one before this.", "look", "before"),
     Action("export_picture", ("e",), "Export this picture", "Write it to a file, as SVG or as text.", "look", "export"),
     Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
+    Action("try_recompute", ("r",), "What if: recompute more", "Memory and time with the next recomputation; keep or drop it.", "look"),
+    Action("try_sharding", ("z",), "What if: another ZeRO stage", "Memory and time with the next ZeRO stage; keep or drop it.", "look"),
+    Action("try_micro_batch", ("m",), "What if: smaller micro-batches", "Memory and time with half of them; keep or drop it.", "look"),
     # the sliders
     Action("slide_down", ("left", "minus"), "Less", "Move the slider to the stop before.", "sliders", "less", urgent=True),
     Action("slide_up", ("right", "plus"), "More", "Move the slider to its next stop.", "sliders", "more", urgent=True),

@@ -153,6 +153,32 @@ class LookScreen(TabScreen):
             event.stop()
             self.action_show_picture(self._all()[int(event.character) - 1].id)
 
+    # --- one part of the plan changed
+
+    def action_try_recompute(self) -> None:
+        """Show the design with the next recomputation beside the design as it is."""
+        self._try_plan("parallelism.recompute")
+
+    def action_try_sharding(self) -> None:
+        """Show the design with the next ZeRO stage beside the design as it is."""
+        self._try_plan("parallelism.zero_stage")
+
+    def action_try_micro_batch(self) -> None:
+        """Show the design with smaller micro-batches beside the design as it is."""
+        self._try_plan("parallelism.micro_batch")
+
+    def _try_plan(self, key: str) -> None:
+        """Say at once what the change does to memory and step time, then derive the whole design with it."""
+        from rules.plan_whatif import next_value, plan_what_if
+
+        considered = self.work.considered
+        value = next_value(considered, key) if considered is not None else None
+        effect = plan_what_if(considered, key, value) if considered is not None and value is not None else None
+        if effect is None:
+            self.notify("There is no other value that this plan could have.", severity="warning")
+            return
+        self.wizard.asker.try_change(key, effect.value, effect.words)
+
     # --- out of the wizard
 
     def action_copy_picture(self) -> None:
