@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rules.design import Design
     from rules.explanation.ground import Ground
     from rules.whynot.whynot import WhyNot
+    from wizard.certainty import Effect
 
     Advise = Callable[[Answers, Catalog], Design]
     Watch = Callable[[int], bool]
@@ -125,6 +126,31 @@ class Adviser:
                 with watched(watch or _never_ending):
                     return find_conflicts(answers, catalog)
             except (AnswerError, StoppedError):
+                return None
+
+    def effects(self, design: Design, watch: Watch | None = None) -> list[Effect] | None:
+        """Return what each open answer of a design costs in certainty; None where `watch` stops it."""
+        from rules.answers import AnswerError
+        from rules.watching import StoppedError, design_begins, watched
+        from wizard.certainty import effects
+
+        with self._lock:
+            catalog = self._load()
+
+            def made(answers: Answers) -> Design | None:
+                if catalog is None or self._advise is None:
+                    return None
+                if not self.can_explain:
+                    design_begins()
+                try:
+                    return self._advise(answers, catalog)
+                except AnswerError:
+                    return None
+
+            try:
+                with watched(watch or _never_ending):
+                    return list(effects(design, made))
+            except StoppedError:
                 return None
 
     def why_not(self, considered: Considered, what: str, watch: Watch | None = None) -> WhyNot | str | None:

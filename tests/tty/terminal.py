@@ -65,12 +65,37 @@ class Terminal:
         """Send keys in one burst, as a paste or a slow line delivers them."""
         self._tmux("send-keys", *keys)
 
+    def process(self) -> int:
+        """Return the number of the program's process."""
+        return int(self._tmux("display-message", "-p", "#{pane_pid}"))
+
+    def running(self) -> bool:
+        """Return whether the program runs: its terminal goes with it."""
+        return bool(self._tmux("list-panes", "-F", "#{pane_pid}").strip())
+
+    def resize(self, columns: int, lines: int) -> None:
+        """Make the terminal larger or smaller."""
+        self._tmux("resize-window", "-x", str(columns), "-y", str(lines))
+
+    def paste(self, text: str) -> None:
+        """Paste text as a terminal does, between the marks of a bracketed paste."""
+        self._tmux("set-buffer", text)
+        self._tmux("paste-buffer", "-p")
+
+    def click(self, column: int, line: int) -> None:
+        """Press and release the left mouse button on a cell, counted from 0, as a terminal reports it (SGR)."""
+        for letter in "Mm":
+            self._tmux("send-keys", "-l", f"\x1b[<0;{column + 1};{line + 1}{letter}")
+
+    def coloured(self) -> str:
+        """Return what the terminal shows with its escape sequences."""
+        return self._tmux("capture-pane", "-p", "-e")
+
     def kill_program(self) -> None:
         """Kill the program, not the terminal, without any chance to tidy up; wait until it is gone."""
-        process = int(self._tmux("display-message", "-p", "#{pane_pid}"))
-        os.kill(process, signal.SIGKILL)
+        os.kill(self.process(), signal.SIGKILL)
         end = time.monotonic() + LONGEST_WAIT_S
-        while time.monotonic() < end and self._tmux("list-panes", "-F", "#{pane_pid}").strip():
+        while time.monotonic() < end and self.running():
             time.sleep(0.02)
 
     def close(self) -> None:

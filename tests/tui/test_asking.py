@@ -6,6 +6,7 @@ import threading
 
 from tests.screen_text import screen_text
 from tests.tui.support import NARROW, WIDE, interview, press, rest, row, type_text
+from wizard.tui.screens.certainty import CertaintyScreen
 from wizard.tui.screens.conflicts import ConflictScreen
 from wizard.tui.screens.dialogs import TextDialog
 from wizard.tui.screens.prompts import ProgressDialog, PromptDialog
@@ -173,3 +174,16 @@ async def test_without_a_conflict_it_says_so():
         app.action_find_conflicts()
         await rest(app, pilot)
         assert any("no conflict" in each.message for each in app._notifications)
+
+
+async def test_what_the_open_answers_cost_is_listed_and_leads_to_the_question():
+    async with interview(WIDE) as (app, pilot):
+        await press(app, pilot, "f4", "right", "right", "right")
+        app.screen.query_one("#rows").highlighted = 1
+        await pilot.press("enter")
+        await until(app, pilot, CertaintyScreen)
+        text = screen_text(app)
+        assert "Run for" in text
+        assert "3 years: hardly matters" in text  # the small engine's figures do not depend on it
+        await press(app, pilot, "enter")
+        assert app.screen.focused_row().key == "budget.years"

@@ -149,7 +149,7 @@ async def test_a_remedy_can_be_applied_and_undone():
 
 async def test_an_assumption_leads_to_its_question():
     async with interview() as (app, pilot):
-        await press(app, pilot, "f4", "right", "right", "right")
+        await press(app, pilot, "f4", "right", "right", "right", "down")
         text = await press(app, pilot, "enter")
         assert "answer “Run for”" in text
         await press(app, pilot, "enter")

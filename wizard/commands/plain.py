@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import signal
 import sys
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,16 +40,34 @@ def run(options: argparse.Namespace) -> int:
     if work is None:
         return WRONG
     dialogue = Dialogue(Adviser(options.catalog), work, first_only=options.first)
-    try:
-        for said in converse(dialogue, _typed()):
-            _print(said)
-    finally:
-        work.autosave()
+    with _ending_on_signals():
+        try:
+            for said in converse(dialogue, _typed()):
+                _print(said)
+        finally:
+            work.autosave()
     if not _write(options.output, dialogue.work, dialogue.adviser.catalog):
         return WRONG
     if farewell := work.farewell():
         narrate(farewell)
     return GOOD if work.design is not None and work.design.fits and not work.error else NO
+
+
+@contextlib.contextmanager
+def _ending_on_signals() -> Iterator[None]:
+    """Let signals that end the program unwind it, so that the answers are kept on the way."""
+    from wizard.stopping import AFTER, SIGNALS
+
+    def come(number: int, _frame: object) -> None:
+        raise SystemExit(AFTER + number)
+
+    main = threading.current_thread() is threading.main_thread()
+    before = {each: signal.signal(each, come) for each in SIGNALS} if main else {}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _print(lines: list[str]) -> None:

@@ -224,6 +224,16 @@ def _fix(dialogue: Dialogue, rest: str) -> None:
     dialogue.say(f"Changed: {remedy.text}. undo takes it back.")
 
 
+def _certainty(dialogue: Dialogue, rest: str) -> None:
+    del rest
+    design = dialogue.work.design
+    found = dialogue.adviser.effects(design) if design is not None else None
+    for each in sorted(found or (), key=lambda one: -one.weight):
+        dialogue.say(f"{each.key}, {each.assumed} is assumed: {each.sentence}.")
+    if not found:
+        dialogue.say("Nothing that matters is assumed.")
+
+
 def _compare(dialogue: Dialogue, rest: str) -> None:
     from wizard.comparing import BY_ID, CHOSEN, FilterError, entries_of, matching, price_of
 
@@ -334,6 +344,7 @@ COMMANDS: Mapping[str, Command] = {
     "rejected": Command("candidates that will not do", _lines(told.rejected_lines, "No candidate was rejected.")),
     "compare": Command("candidates, filtered by words and limits such as days<60", _compare, "[FILTER]"),
     "assumptions": Command("what is assumed", _lines(told.assumption_lines, "Nothing is assumed.")),
+    "certainty": Command("how far the design may be off for each answer that is assumed", _certainty),
     "questions": Command("questions for vendors", _lines(told.question_to_vendor_lines, "There is no question for vendors.")),
     "parts": Command("the bill of materials", _lines(told.part_lines, "There is nothing to buy yet.")),
     "numbers": Command("every value of the design by its name", _lines(told.number_lines, "Nothing was sized yet.")),

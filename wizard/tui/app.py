@@ -16,6 +16,7 @@ from wizard.interview import load_interview
 from wizard.preferences import preferences, use
 from wizard.session import Session
 from wizard.situations import load_situations
+from wizard.stopping import leaving_on_signals
 from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
 from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
@@ -326,6 +327,10 @@ class WizardApp(EngineApp):
         """Open a what-if, or compare, keep or drop the open one."""
         self.asker.toggle_what_if()
 
+    def action_find_effects(self) -> None:
+        """Look for what the open answers cost in certainty."""
+        self.asker.find_effects()
+
     def action_find_conflicts(self) -> None:
         """Look for the answers that cannot hold together."""
         self.asker.find_conflicts()
@@ -354,6 +359,11 @@ class WizardApp(EngineApp):
 
         await self.push_screen(FileDialog("Open a design or a file of answers", "", must_exist=True), chosen)
 
+    def leave_at_once(self) -> None:
+        """Keep the answers and leave without asking: the system or the terminal wants the program to end."""
+        self.work.autosave()
+        self.exit(0)
+
     async def action_quit(self) -> None:
         """Keep the answers and leave; where they cannot be kept, ask first."""
 
@@ -367,10 +377,11 @@ def open_wizard(file: str | None, catalog_folders: list[str], config: str | None
     """Run the wizard and return its exit code; raises FileError where `file` or the config cannot be used."""
     sys.setswitchinterval(SWITCH_S)
     app = WizardApp(file, catalog_folders, config=load_config(config))
-    code: Any = app.run()
+    with leaving_on_signals(lambda: app.call_from_thread(app.leave_at_once)) as told:
+        code: Any = app.run()
     if app.fault is not None:
         raise app.fault
     farewell = app.work.farewell()
     if farewell:
         narrate(farewell)
-    return int(code or app.return_code or 0)
+    return told.exit_code or int(code or app.return_code or 0)

@@ -193,6 +193,26 @@ class Asker:
             work.base_design = None
             await self._app.resync()
 
+    # --- certainty
+
+    def find_effects(self) -> None:
+        """Look for what each open answer costs in certainty, with progress, and show it."""
+        from wizard.certainty import most_designs
+        from wizard.tui.screens.certainty import CertaintyScreen
+
+        app, design = self._app, self._app.work.design
+        most = most_designs(design) if design is not None else 0
+        if design is None or not most:
+            app.notify("Nothing that matters is assumed." if design is not None else "There is no design yet.", timeout=3)
+            return
+
+        def found(effects: Any) -> None:
+            if effects is not None:
+                app.push_screen(CertaintyScreen(effects))
+
+        dialog = ProgressDialog("What the open answers cost", lambda watch: app.adviser.effects(design, watch), most)
+        app.push_screen(dialog, found)
+
     # --- conflicts
 
     def find_conflicts(self) -> None:

@@ -142,6 +142,9 @@ def _numbers(found: Mapping[str, str], stage: Stage | None) -> Iterable[Content]
 def assumed(design: Design) -> list[Row]:
     """Return every assumption with its reason."""
     rows = [heading("Assumed", "answer the question, or confirm the value, to make the design certain")]
+    rows.append(
+        Row(Content.assemble((" > ", "bold"), "How far the design may be off for each of them"), "Certainty", action="find_effects")
+    )
     interview = load_interview()
     for each in design.assumptions:
         question = interview.question(each.key)
