@@ -128,8 +128,9 @@ def _choose(question: _Question) -> PlanChoice | None:
         step = replace(step, notes=(*step.notes, "no plan surely fits; this one is at risk of running out of memory"))
     if question.fixed.framework:
         step = replace(step, notes=(*step.notes, WHOLE_COPIES.format(framework=question.fixed.framework)))
-    others = tuple(_rated(question, each) for each in result.found[1:])
-    return PlanChoice(plan, memory, step, others, result.enumerated, dict(result.rejected))
+    others = tuple(_rated(question, each) for each in result.found[1 : KEPT_ALTERNATIVES + 1])
+    front = tuple((each.plan, each.seconds, each.memory[2]) for each in result.pareto)
+    return PlanChoice(plan, memory, step, others, result.enumerated, dict(result.rejected), result.ranked, front)
 
 
 def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Answers) -> float | None:

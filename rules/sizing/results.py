@@ -208,7 +208,10 @@ class StepEstimate:
 
 @dataclass(frozen=True)
 class PlanChoice:
-    """The result of a plan search: the best plan, the next ones, and how many were rejected for which reason."""
+    """The result of a plan search: the best plan, the next ones, and how many were rejected for which reason.
+
+    An exhaustive search also says how many it `ranked`, and has the `front` that none beats in time and memory: plan, seconds, peak bytes.
+    """
 
     plan: Plan
     memory: MemoryEstimate
@@ -216,6 +219,8 @@ class PlanChoice:
     alternatives: tuple[tuple[Plan, MemoryEstimate, StepEstimate], ...] = ()
     enumerated: int = 0
     rejected: Mapping[str, int] = field(default_factory=dict)
+    ranked: int = 0
+    front: tuple[tuple[Plan, float, float], ...] = ()
 
 
 @dataclass(frozen=True)

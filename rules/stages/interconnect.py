@@ -37,6 +37,7 @@ LINK_MATTERS = HIGH_SHARE - 1.0
 """A link decides when losing it costs more than the step estimate's own uncertainty."""
 ARITHMETIC = ("products", "attention", "elementwise", "head", "recompute", "arithmetic", "memory", "optimizer")
 SECONDS_PER_DAY = 86_400
+GIB = 2.0**30
 REFERENCE_MESSAGE_BYTES = 2.0**30
 """One GiB per rank, large enough that a collective is limited by bandwidth; the size that nccl-tests results are compared at."""
 
@@ -290,6 +291,9 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "plans_ruled_out": dict(sorted(choice.rejected.items())),
         "next_best": [f"{other.label}: {format_quantity(time.expected, 's')}" for other, _, time in choice.alternatives],
     }
+    if choice.front:
+        front = (f"{plan.label}: {format_quantity(each, 's')}, {peak / GIB:,.1f} GiB" for plan, each, peak in choice.front)
+        parallelism |= {"plans_ranked": choice.ranked, "front": list(front)}
     performance: dict[str, object] = {
         "step": format_quantity(step.expected, "s"),
         "step_low": format_quantity(step.low, "s"),

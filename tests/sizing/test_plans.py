@@ -253,6 +253,9 @@ def test_exhaustive_is_never_worse():
     assert bounded is not None
     assert thorough is not None
     assert thorough.enumerated > bounded.enumerated
+    assert thorough.enumerated == thorough.ranked + sum(thorough.rejected.values())
+    assert len(thorough.alternatives) <= 4
+    assert thorough.front[0][1] <= thorough.step.expected.to("s").magnitude
     assert thorough.step.expected.magnitude <= 1.005 * bounded.step.expected.magnitude
 
 

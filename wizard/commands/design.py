@@ -77,12 +77,13 @@ def run(options: argparse.Namespace) -> int:
 def _with_logs(answers: Answers, paths: list[str]) -> Answers:
     """Return the answers with what logs of collectives say, and the day of the latest log where no date was given."""
     from wizard.files import FileError
-    from wizard.imports.collective_log import CollectiveLogError, answers_from
+    from wizard.imports.collective_log import MOST_CHARACTERS, CollectiveLogError, answers_from
 
     days = []
     for path in paths:
         try:
-            found = answers_from(Path(path).read_text("utf-8", errors="replace"))
+            with Path(path).open("rb") as stream:
+                found = answers_from(stream.read(MOST_CHARACTERS + 1).decode("utf-8", errors="replace"))
             days.append(date.fromtimestamp(Path(path).stat().st_mtime).isoformat())
         except OSError as error:
             raise FileError(path, f"cannot be read: {error.strerror}; check the name") from error
