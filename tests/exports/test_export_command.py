@@ -8,7 +8,7 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from tests.wizard.calls import call
+from tests.wizard.calls import ROOT, call
 from wizard import schemas
 from wizard.exports import FORMATS, formats
 from wizard.pictures import PICTURES
@@ -26,6 +26,10 @@ class TestTheCommand:
         assert names == [each.id for each in formats()]
         assert {f"svg-{each.id}" for each in PICTURES} <= set(names)
         assert len(set(names)) == len(names)
+
+    def test_every_format_is_in_the_docs(self):
+        page = (ROOT / "docs" / "exports.md").read_text("utf-8")
+        assert [each.id for each in FORMATS if f"`{each.id}`" not in page] == []
 
     def test_lists_them_as_json(self):
         document = call("export", "--to", "list", "--json").json

@@ -112,3 +112,20 @@ def test_counts_of_one_unit():
 def test_ethernet_has_no_subnet_manager():
     with pytest.raises(NothingToExport, match="not InfiniBand"):
         write("infiniband", considered(H100, 31, "ethernet"), None)
+
+
+@pytest.mark.parametrize(
+    ("node", "nodes", "preset", "switches"),
+    [
+        ("nvidia-dgx-b300", 288, "llama-3.1-405b", 50),  # 32 leaves and 18 spines of 144 ports: 16 spines would not divide 72 uplinks
+        ("nvidia-dgx-b200", 512, "llama-3.1-405b", 320),  # three tiers: 128 leaves, 128 spines, 64 cores
+        ("nvidia-dgx-h100", 95, "llama-3.1-70b", 40),  # three units: 24 leaves, 16 spines
+    ],
+)
+def test_opensm_accepts_other_published_fabrics(tmp_path, node, nodes, preset, switches):
+    """Counts of NVIDIA's reference architectures of B300 XDR, B200 and H100."""
+    text = exported("infiniband", node, nodes, "infiniband", preset)
+    assert len(re.findall(r"^Switch", text, re.MULTILINE)) == switches
+    log = subnet_manager(tmp_path, text)
+    assert ACCEPTED in log, log[-3000:]
+    assert not any(mark in log for mark in REFUSED)
