@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
@@ -15,7 +15,6 @@ from wizard.keeping import saved_tables, text_of
 from wizard.versions import meta_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
     from catalogs import Catalog
@@ -24,13 +23,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Replay:
-    """The outcome of one replay. `because` says for each change what it follows from; `text` is the design as it comes out now."""
+    """The outcome of one replay. `because` says for each change what it follows from; `tables` are the design as it comes out now."""
 
     path: str
     changes: tuple[Change, ...]
     causes: tuple[str, ...]
-    text: str
+    tables: Mapping[str, Any] = field(repr=False)
     because: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def text(self) -> str:
+        """Return the design as it comes out now as the text of its file."""
+        return text_of(self.tables)
 
 
 def replay(path: Path | str, catalog: Catalog) -> Replay:
@@ -53,17 +57,26 @@ def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path
     saved = document.get("meta", {})
     meta = meta_of(str(saved.get("name", "design")), catalog, saved)
     tables = saved_tables(design, meta, catalog, document, search=whole)
-    now = tomllib.loads(text_of(tables))
+    now = plain(tables)
     compared_tables = tuple(table for table in COMPARED if whole or table != "conflict_set")
     changes = changes_in(compared_tables, document, now)
     if not changes:
-        return Replay(str(path), (), (), text_of(now))
+        return Replay(str(path), (), (), now)
     causes = causes_of(document, now, catalog)
     moved = document.get("design", {}).get("summary", {}).get("chosen") != now["design"]["summary"].get("chosen")
     because = tuple(attributed(each, causes, moved) for each in changes)
     said = tuple(str(each) for each in causes)
     now["history"] = [*now.get("history", []), _entry(document, now, said)]
-    return Replay(str(path), tuple(changes), said, text_of(now), because)
+    return Replay(str(path), tuple(changes), said, now, because)
+
+
+def plain(value: Any) -> Any:
+    """Return tables as a file of them is read back: lists for tuples, plain texts for names of a list."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(each) for each in value]
+    return str(value) if isinstance(value, str) else value
 
 
 def _entry(before: Mapping[str, Any], now: Mapping[str, Any], causes: tuple[str, ...]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, narrate, open_catalog, print_json
@@ -81,7 +82,8 @@ def _start(folders: list[str]) -> None:
 def _one(path: str) -> Replay:
     from wizard.replay import replay
 
-    return replay(path, _CATALOG[0])
+    result = replay(path, _CATALOG[0])
+    return result if result.changes else replace(result, tables={})
 
 
 def _row(result: Replay) -> dict[str, Any]:
