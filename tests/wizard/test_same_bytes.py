@@ -1,0 +1,120 @@
+"""The same answers give the same bytes: whatever the hash seed, the locale, the time zone, the threads, the version of Python."""
+
+from __future__ import annotations
+
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from catalogs import load_catalog
+from rules.advisor import advise
+from rules.answers import Answers
+from tests.wizard.calls import ROOT
+from wizard.keeping import saved_text
+
+META = {"name": "same", "created": "2026-01-01"}
+SERVER = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"]}
+WISHES = (
+    SERVER,
+    SERVER | {"facility.rack_power": "8 kW"},
+    {"model.preset": "llama-3.1-8b", "scale.nodes": 1, "own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4},
+)
+CODE = "from tests.wizard.test_same_bytes import digest; print(digest())"
+RUNS, WARM = 20_000, 2_000
+MOST_GROWTH_MIB = 24
+"""A leak of two kilobytes a run would show; caches are full after the first runs."""
+
+
+def digest() -> str:
+    """Return a hash over the design files of all wishes."""
+    import hashlib
+
+    catalog = load_catalog()
+    texts = [saved_text(advise(Answers.of(wish), catalog), META, catalog) for wish in WISHES]
+    return hashlib.sha256("\0".join(texts).encode()).hexdigest()
+
+
+def elsewhere(python: str = sys.executable, **environment: str) -> str:
+    """Return the hash that another process finds."""
+    run = subprocess.run(
+        [python, "-c", CODE],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert run.returncode == 0, run.stderr[-2000:]
+    return run.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def here() -> str:
+    return digest()
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "Asia/Kathmandu"},
+        {"PYTHONHASHSEED": "4242", "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8", "TZ": "America/St_Johns", "PYTHONUTF8": "0"},
+    ],
+    ids=["C", "de_DE"],
+)
+def test_hash_seed_locale_and_time_zone(here, environment):
+    assert elsewhere(**environment) == here
+
+
+def test_threads(here):
+    """Several threads derive at once; each finds what one alone finds."""
+    catalog = load_catalog()
+    alone = [saved_text(advise(Answers.of(wish), catalog), META, catalog) for wish in WISHES[:2]]
+    with ThreadPoolExecutor(4) as pool:
+        found = list(pool.map(lambda wish: saved_text(advise(Answers.of(wish), catalog), META, catalog), WISHES[:2] * 4))
+    assert found == alone * 4
+
+
+def pythons() -> list[str]:
+    """Return interpreters of other versions that have what the program needs: of .venv-3.12 and the like, or named in an environment."""
+    named = os.environ.get("CLUSTER_WIZARD_PYTHONS", "").split(os.pathsep)
+    return [str(path) for path in (*sorted(ROOT.glob(".venv-3.*/bin/python")), *(Path(name) for name in named if name)) if path.exists()]
+
+
+@pytest.mark.slow
+def test_other_versions_of_python(here):
+    """`make pythons` makes the environments."""
+    found = pythons()
+    if not found:
+        pytest.skip("no other Python: 'make pythons' makes .venv-3.12 and .venv-3.13, or name interpreters in CLUSTER_WIZARD_PYTHONS")
+    for python in found:
+        assert elsewhere(shutil.which(python) or python) == here, python
+
+
+@pytest.mark.slow
+def test_memory_stays_flat_over_many_runs():
+    catalog = load_catalog()
+    wishes = [Answers.of(SERVER | {"facility.total_power": f"{kilowatts} kW"}) for kilowatts in range(40, 47)]
+    first = [advise(wish, catalog).document() for wish in wishes]
+    for number in range(WARM):
+        advise(wishes[number % len(wishes)], catalog)
+    before = resident_mib()
+    for number in range(RUNS):
+        design = advise(wishes[number % len(wishes)], catalog)
+        if number % 500 == 0:
+            assert design.document() == first[number % len(wishes)], number
+    assert resident_mib() - before < MOST_GROWTH_MIB
+
+
+def resident_mib() -> float:
+    """Return the memory that this process holds now; the most that it held where the system does not say."""
+    status = Path("/proc/self/statm")
+    if status.exists():
+        return int(status.read_text().split()[1]) * resource.getpagesize() / 2**20
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
