@@ -6,6 +6,7 @@ import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import number_in_words
 from rules.answers import AnswerError
 from rules.scale import size_given
 
@@ -38,7 +39,7 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         for other in others:
             if answers.given(key) and answers.given(other):
                 raise AnswerError(other, f"{answers.text(other)}, and {key} = {answers.text(key)} is given too; give one of the two")
-    for key, shelf in (("preferences.gpus", catalog.gpus), ("preferences.nodes", catalog.nodes)):
+    for key, shelf in (("preferences.gpus", catalog.gpus), ("preferences.nodes", catalog.nodes), ("measured.node", catalog.nodes)):
         for name in answers.names(key):
             if name not in shelf:
                 raise AnswerError(key, _no_such(name, shelf, "GPU" if key == "preferences.gpus" else "server"))
@@ -87,6 +88,18 @@ def unused_answers(answers: Answers, workload: Workload) -> tuple[Unused, ...]:
             if answers.given(key) and key not in rows:
                 rows[key] = Unused(key, answers.text(key), because)
     return tuple(rows[key] for key in answers.values if key in rows)
+
+
+def doubtful_answers(answers: Answers, workload: Workload) -> tuple[str, ...]:
+    """Return what is possible but can hardly be meant: a batch that is more than the whole run."""
+    per_batch = workload.global_batch * (workload.sequence_length if workload.unit == "token" else 1)
+    given = answers.given("training.global_batch") and answers.given("training.tokens" if workload.unit == "token" else "training.samples")
+    if given and 0 < workload.units_total < per_batch:
+        return (
+            f"one batch of {number_in_words(per_batch)} {workload.unit}s is more than the whole run of "
+            f"{number_in_words(workload.units_total)}: the weights would change less than once; look at training.global_batch",
+        )
+    return ()
 
 
 def _of_the_model(answers: Answers, workload: Workload) -> Iterator[tuple[tuple[str, ...], str]]:

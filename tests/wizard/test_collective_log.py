@@ -133,3 +133,9 @@ def test_what_was_measured_on_one_server_says_nothing_of_another():
     other = ("--set", "preferences.nodes=nvidia-dgx-h100", "--set", "scale.nodes=8", "--set", "scale.mode=fixed")
     told = ("--set", "measured.all_reduce_inside=100 GB/s", "--set", "measured.node=nvidia-dgx-a100-640gb")
     assert "measured_on_site" not in call("design", *other, *told, "--json").json["design"]["performance"]
+
+
+def test_a_server_that_the_catalog_does_not_have_is_named():
+    called = call("design", *NODES, "--set", "measured.node=nvidia-dgx-h1000")
+    called.assert_one_message()
+    assert "measured.node" in called.err
