@@ -18,6 +18,8 @@ UNITS: dict[str, str] = {
     "gib": "GiB",
     "gb": "GB",
     "tb": "TB",
+    "mb": "MB",
+    "kb": "kB",
     "bytes": "B",
     "gbps": "Gb/s",
     "gb_per_s": "GB/s",

@@ -14,6 +14,7 @@ from rules.sizing.fabric.design import technology_name
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory_checks import quick_gpus
+from rules.stages.fabric_transport import transport_facts
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -67,6 +68,7 @@ def fabric_facts(sized: SizedFabric, candidate: Candidate, context: Context) -> 
         **_traffic(sized, candidate),
         **_plan(sized, candidate, context),
         **_front_end(sized),
+        **transport_facts(sized, context.catalog),
     }
     return {name: round(value, 1) if name.endswith("_percent") and isinstance(value, float) else value for name, value in fact.items()}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rules.facts import FactField
+from rules.stages.fabric_transport import TRANSPORT_FACTS
 
 FACTS: tuple[FactField, ...] = (
     FactField("nodes", "scale-out nodes: servers, or trays of racks"),
@@ -104,4 +105,5 @@ FACTS: tuple[FactField, ...] = (
     FactField("front_switches", "its switches"),
     FactField("managed_ports", "ports of the out-of-band network"),
     FactField("managed_switches", "its switches"),
+    *TRANSPORT_FACTS,
 )

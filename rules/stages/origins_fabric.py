@@ -139,6 +139,14 @@ ORIGINS: dict[str, Origin] = {
     "model": taken("work.model"),
     "objective": taken("budget.objective"),
     **for_each("has_front_end front_ratio front_switches managed_ports managed_switches", _FRONT),
+    "longest_run_m": computed(f"{_F}.runs.Runs", "nodes", "switch_words", "power:nodes_per_rack"),
+    **for_each("headroom_kb headroom_mb", computed(f"{_F}.transport.headroom_of", "longest_run_m", "link_gbps", "headroom_ports")),
+    "headroom_ports": taken("free_leaf_ports", "compute_switch.ports"),
+    **for_each("buffer_known buffer_mb", taken("compute_switch.buffer")),
+    "lids": computed(f"{_F}.transport.lids", "switches", "planes", "nodes", "nics_per_node", "manager_links"),
+    "subnet_nodes": computed(f"{_F}.transport.largest_subnet_nodes", "lids", "nodes", "threshold.fab-ib-lids"),
+    "manager_words": computed(f"{_F}.transport.subnet_manager_words", "manager_links", "compute_switch.managed", "switches"),
+    **for_each("sharp_known sharp_trees sharp_streams", taken("compute_switch.asic", "threshold.fab-sharp-trees")),
     "front_gbps": computed(f"{_F}.adapters.front_end_adapters", "node.nics.storage", "node.nics.storage_speed", "nodes"),
 }
 

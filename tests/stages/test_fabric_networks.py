@@ -142,7 +142,7 @@ def test_both_ends_of_a_link_have_lanes_that_agree(catalog):
     network = designed(catalog, "nvidia-dgx-b300", 64, preferences__fabric="infiniband").compute
     cables = network.cables
     assert cables["nvidia-mms4a00-1600"] == sum(network.cages[side] for side in ("leaf_node", "leaf_spine", "spine_leaf"))
-    assert cables["800G DR4 module, 4 lanes of 200 Gb/s, OSFP flat, for the adapter"] == network.links["node_leaf"]
+    assert cables["nvidia-mms4a20-800"] == network.links["node_leaf"], "four lanes of 200 Gb/s at the adapter too"
     assert "fs-lpo-dr8-800" not in cables
     own = {"own_server__gpu": "nvidia-h100-sxm-80gb", "own_server__gpus": 8, "own_server__nics": 8, "own_server__nic_speed": "200 Gb/s"}
     split = designed(catalog, "", 32, **own).compute

@@ -20,7 +20,7 @@ FAMILIES = ("OSFP", "QSFP112", "QSFP-DD", "QSFP56", "QSFP28", "RJ45")
 _OLDER_PLUGS = {"QSFP112": ("QSFP56", "QSFP28"), "QSFP56": ("QSFP28",)}
 """Cages that take the plugs of earlier generations of the same size [QSFP MSA]."""
 SWITCHES_ONLY = "acc"
-"""Linear active copper has finned plugs at both ends, which servers' cages do not take; its splitters are discontinued [NVIDIA LinkX]."""
+"""Straight linear active copper has finned plugs at both ends, which servers' cages do not take; only splitters go there [NVIDIA]."""
 ETHERNET_ONLY = "aec"
 """Retimed copper is sold for Ethernet; none is listed for InfiniBand [NVIDIA LinkX overview]."""
 
@@ -95,7 +95,7 @@ def _copper(catalog: Catalog, side: Side, length_m: float) -> Medium | None:
     split = side.to_node and side.upper_per_cage > side.lower_per_cage
     cage = side.speed_gbps * side.upper_per_cage
     for medium, reach in COPPER_REACH_M.items():
-        if length_m > reach or (medium == ETHERNET_ONLY and not side.ethernet) or (medium == SWITCHES_ONLY and side.to_node):
+        if length_m > reach or (medium == ETHERNET_ONLY and not side.ethernet) or (medium == SWITCHES_ONLY and side.to_node and not split):
             continue
         for cable in catalog.cables:
             fits = cable.medium == medium and _fits(cable, side, cage, side.upper_per_cage, length_m)
