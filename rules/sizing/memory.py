@@ -72,8 +72,7 @@ class MemoryModel:
         self.shape: ModelShape = workload.model
         self.workload = workload
         state = state_bytes(workload.precision, workload.optimizer)
-        state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
-        self.state = state if self.options.offload == "none" else replace(state, master=0.0, moments=0.0)
+        self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
         self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
@@ -199,16 +198,8 @@ class MemoryModel:
         """Return bytes of weights, gradients and optimizer of a rank that holds `dense` and `routed` parameters."""
         ranks = float(plan.shard_group or plan.data * plan.context)
         gathered = plan.pipeline > 1
-        weight, gradient, optimizer = bytes_per_parameter(self.state, plan.zero_stage, ranks, gathered)
-        weight_e, gradient_e, optimizer_e = bytes_per_parameter(self.state, plan.zero_stage, min(ranks, expert_ranks), gathered)
-        offload = self.options.offload if plan.offload == "none" else plan.offload
-        if offload != "none":
-            # ZeRO-Offload keeps master weights, moments and, where they are sharded, gradients on the host [arXiv:2101.06840 §4]
-            optimizer = optimizer_e = 0.0
-            gradient, gradient_e = (gradient, gradient_e) if plan.zero_stage < 2 else (0.0, 0.0)
-            on_device = self.state.weight if offload == "optimizer" else 0.0
-            if plan.zero_stage == 3 and not gathered:
-                weight, weight_e = on_device / ranks, on_device / min(ranks, expert_ranks)
+        weight, gradient, optimizer = self.per_parameter(plan.zero_stage, ranks, gathered, plan.offload)
+        weight_e, gradient_e, optimizer_e = self.per_parameter(plan.zero_stage, min(ranks, expert_ranks), gathered, plan.offload)
         share = self.trained.share
         if self.trained.full:
             return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, dense * optimizer + routed * optimizer_e
@@ -217,6 +208,20 @@ class MemoryModel:
         frozen = (root * self.trained.frozen_root_bytes + (dense - root + routed) * self.trained.frozen_bytes) / sharing
         adapters = share * (dense + routed)
         return frozen + adapters * weight, adapters * gradient, adapters * optimizer
+
+    def per_parameter(self, zero_stage: int, ranks: float, gathered: bool, offload: str = "none") -> tuple[float, float, float]:
+        """Return the bytes of (weights, gradients, optimizer) that a parameter takes on a rank when `ranks` share it.
+
+        Offload puts master weights and moments on the host, and gradients as they are made [ZeRO-Offload, arXiv:2101.06840 §4.1]; a
+        pipeline (`gathered`) and the distributed optimizer of stage 1 accumulate them on the GPU [Megatron Core, optimizer CPU offload].
+        """
+        weight, gradient, optimizer = bytes_per_parameter(self.state, zero_stage, ranks, gathered)
+        offload = self.options.offload if offload == "none" else offload
+        if offload == "none":
+            return weight, gradient, optimizer
+        if zero_stage == 3 and not gathered:
+            weight = self.state.weight / ranks if offload == "optimizer" else 0.0
+        return weight, gradient if gathered or zero_stage == 1 else 0.0, 0.0
 
     def _working_set(self, plan: Plan, part: StageParameters) -> float:
         """Return the bytes of weight gradients before they are added or reduced, and of weights that are gathered.

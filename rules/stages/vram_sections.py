@@ -35,9 +35,11 @@ def memory_tables(candidate: Candidate, context: Context) -> dict[str, object]:
     plan, memory, workload = candidate.choice.plan, candidate.choice.memory, context.workload
     peaks = beside_training(memory, workload, plan, context.catalog)
     hosts = host_terms(workload, plan, candidate.node, candidate.nodes, context.catalog)
+    stages = stage_reports(memory, plan, workload.model.layers)
+    present = {name for each in stages for name in each.terms}
     made: dict[str, object] = {
-        "stage": [_stage_row(each) for each in stage_reports(memory, plan, workload.model.layers)],
-        "basis": {name: f"{kind.value}: {words}" for name, (kind, words) in BASIS.items() if name in memory.terms},
+        "stage": [_stage_row(each) for each in stages],
+        "basis": {name: f"{kind.value}: {words}" for name, (kind, words) in BASIS.items() if name in present},
         "peak": [{"name": each.name, **_ends(each.needed), "verdict": each.verdict, "most_where": each.most_where} for each in peaks],
         "host": [{"name": each.name, **_ends(each.needed), "for": each.why} for each in hosts if each.needed[2] >= LEAST_SHOWN],
     }

@@ -8,6 +8,7 @@ import pytest
 import tomli_w
 
 from catalogs import load_catalog
+from rules.advisor import advise
 from rules.answers import Answers
 from rules.candidate import Context
 from rules.engine import compile_rules, evaluate
@@ -129,3 +130,49 @@ def test_a_table_row_of_another_variant_is_not_taken():
     assert published_capacity_gb(CATALOG.gpus["nvidia-h100-nvl-94gb"], CATALOG) is None
     assert published_capacity_gb(CATALOG.gpus["nvidia-h100-sxm-80gb"], CATALOG) == 80
     assert published_capacity_gb(CATALOG.gpus["nvidia-gb200"], CATALOG) == 186
+
+
+LLAMA_13B = {
+    "model.preset": "llama-2-13b", "workload.kind": "fine_tuning_full", "training.sequence_length": 2048, "scale.nodes": 1,
+    "own_server.gpu": "nvidia-a100-sxm-40gb", "own_server.gpus": 4,
+}  # fmt: skip
+"""Under AdamW 13 billion parameters take 16 to 18 bytes each: 52 GB and more on each of four GPUs of 40 GB."""
+
+
+def test_a_conflict_of_memory_names_computed_remedies_first():
+    design = advise(Answers.of(LLAMA_13B), CATALOG)
+    (conflict,) = [found for found in design.findings if found.rule == "vram.state_does_not_fit"]
+    first = conflict.remedies[0]
+    assert (first.key, first.value) == ("parallelism.offload", "optimizer")
+    assert "GiB less on the fullest GPU" in first.text
+    assert "% longer" in first.text
+    assert {"scale.nodes", "workload.kind"} <= {each.key for each in conflict.remedies}
+    row = design.document()["design"]["memory"]["remedy"][0]
+    assert (row["key"], row["verdict"]) == ("parallelism.offload", "fits")
+    assert row["saves"].endswith(" GiB")
+    assert row["step_longer_by"].endswith(" %")
+
+
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_offload_is_searched_where_it_is_asked_for(exhaustive):
+    """ZeRO-Offload trains 13 billion parameters on a single GPU of 32 GB [arXiv:2101.06840, abstract]."""
+    answers = Answers.of({**LLAMA_13B, "parallelism.offload": "optimizer"})
+    design = advise(answers, CATALOG, exhaustive=exhaustive)
+    assert design.fits
+    assert "offload optimizer" in design.plan
+    single = Answers.of({**LLAMA_13B, "own_server.gpu": "nvidia-v100-sxm-32gb", "own_server.gpus": 1, "parallelism.offload": "optimizer"})
+    alone = advise(single.with_value("training.precision", "fp16"), CATALOG, exhaustive=exhaustive)
+    assert alone.document()["design"]["memory"]["verdict"] in ("fits", "at_risk")
+
+
+def test_a_design_lists_every_stage_every_peak_and_the_host():
+    raw = {
+        "model.preset": "llama-3.1-405b", "scale.nodes": 1024, "preferences.nodes": ["nvidia-dgx-h100"], "parallelism.mode": "given",
+        "parallelism.tensor": 8, "parallelism.pipeline": 16, "parallelism.context": 1, "parallelism.micro_batch": 1,
+    }  # fmt: skip
+    memory = advise(Answers.of(raw), CATALOG).document()["design"]["memory"]
+    assert [stage["number"] for stage in memory["stage"]] == list(range(1, 17))
+    assert sum(stage["layers"] for stage in memory["stage"]) == 126
+    assert all(set(stage["terms"]) <= set(memory["basis"]) for stage in memory["stage"])
+    assert [peak["name"] for peak in memory["peak"]] == ["initialisation", "checkpoint save", "checkpoint load"]
+    assert {"pinned_checkpoint", "model_loading"} <= {part["name"] for part in memory["host"]}

@@ -9,7 +9,6 @@ import numpy as np
 from rules.sizing.memory import PREFETCHED_UNITS, WEIGHT_GRADIENT_BYTES
 from rules.sizing.memory_overheads import TERMS
 from rules.sizing.memory_schedule import in_flight
-from rules.sizing.memory_states import bytes_per_parameter
 from rules.sizing.plan_arrays.space import Option
 from rules.sizing.plan_arrays.tables import spread
 
@@ -173,16 +172,10 @@ class Footprint:
         return frozen / sharing + adapters * shared[0], adapters * shared[1], adapters * shared[2]
 
     def _per_parameter(self, option: Option, ranks: Reals) -> Reals:
-        state, zero = self.kernel.state, option.zero_stage
-        offload = self.kernel.options.offload if self.rows.offload == "none" else self.rows.offload
+        kernel, offload = self.kernel, self.rows.offload
 
         def of(row: int) -> tuple[float, float, float]:
-            weight, gradient, optimizer = bytes_per_parameter(state, zero, float(ranks[row]), bool(self.pipelined[row]))
-            if offload == "none":
-                return weight, gradient, optimizer
-            if zero == 3 and not self.pipelined[row]:
-                weight = (state.weight if offload == "optimizer" else 0.0) / float(ranks[row])
-            return weight, gradient if zero < 2 else 0.0, 0.0
+            return kernel.per_parameter(option.zero_stage, float(ranks[row]), bool(self.pipelined[row]), offload)
 
         return spread((np.unique(ranks, return_inverse=True)[1], self.pipelined.astype(np.int64)), of)
 
