@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number
-from rules.answer_checks import unused_answers
+from rules.answer_checks import doubtful_answers, unused_answers
 from rules.choice import size_follows_limits
 from rules.design import Alternative, Assumption, Design, Rejected
 from rules.dissent import dissents_of
@@ -207,6 +207,7 @@ def _nothing_allowed(rejected: Sequence[Rejected]) -> Finding:
 def _notices(candidate: Candidate, context: Context) -> list[str]:
     """Return what must stand at the top: answers without effect, unverified values and unknown prices that the design rests on."""
     rows = [str(each) for each in unused_answers(context.answers, context.workload)]
+    rows += doubtful_answers(context.answers, context.workload)
     if not size_follows_limits(context):
         rows.append(
             "nothing bounds how fast it may be: give a budget, a power limit or a number of nodes; until then it is sized by the deadline "

@@ -154,7 +154,10 @@ def _streams() -> tuple[tuple[str, Any], ...]:
 
 
 def _is_file_name(word: str) -> bool:
-    return "." in word or "/" in word or os.sep in word or Path(word).exists()
+    try:
+        return "." in word or "/" in word or os.sep in word or Path(word).exists()
+    except (OSError, ValueError):  # longer than names can be, or with a null in it: no file is called that
+        return False
 
 
 def _nearest_command(word: str) -> str:

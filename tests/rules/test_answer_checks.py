@@ -115,3 +115,22 @@ def test_it_truly_has_none(raw, catalog):
         answers = answers.without(each.key)
     assert dict(answers.values) != raw
     assert describe_workload(answers, catalog).parameters == made.parameters
+
+
+@pytest.mark.parametrize(
+    ("raw", "told"),
+    [
+        # 4,096 sequences of 8,192 tokens are 33.6 million tokens
+        ({"training.global_batch": 4096, "training.sequence_length": 8192, "training.tokens": "10M"}, True),
+        ({"training.global_batch": 4096, "training.sequence_length": 8192, "training.tokens": "34M"}, False),
+        ({"training.global_batch": 4096, "training.sequence_length": 8192}, False),
+        ({"workload.kind": "vision", "training.global_batch": 4096, "training.samples": 4000}, True),
+        ({"workload.kind": "vision", "training.global_batch": 4096, "training.samples": 5000}, False),
+    ],
+)
+def test_a_batch_larger_than_the_whole_run_is_doubted(raw, told, catalog):
+    answers = Answers.of(
+        {"model.preset": "vit-l-16" if "workload.kind" in raw else "llama-3.1-8b", "scale.mode": "fixed", "scale.nodes": 1, **raw}
+    )
+    doubts = [each for each in advise(answers, catalog).notices if "is more than the whole run" in each]
+    assert bool(doubts) is told

@@ -226,3 +226,13 @@ async def test_every_question_of_every_step_is_reachable_at_every_size(size):
                 assert app.screen.region.contains_region(region)
                 await pilot.press("enter")
             await rest(app, pilot)
+
+
+async def test_choosing_a_model_that_is_the_last_field_of_its_page_stays_there():
+    async with interview() as (app, pilot):
+        await press(app, pilot, "tab")
+        await type_text(app, pilot, "llama-3.1-40")
+        text = await press(app, pilot, "enter")
+        assert app.work.answers.values["model.preset"] == "llama-3.1-405b"
+        assert "step 1 of 5" in text
+        assert "step 2 of 5" in await press(app, pilot, "enter")

@@ -234,13 +234,16 @@ class InterviewScreen(WizardScreen):
         """Accept the answer and go on, unless it is invalid; Enter in an open list of names takes the one that is pointed at."""
         await self.settle()
         row = self.focused_row()
-        if row is not None and isinstance(row.entry, PickerEntry) and row.entry.take():
+        taken = row is not None and isinstance(row.entry, PickerEntry) and row.entry.take()
+        if row is not None and taken:
             self.record(row.key, row.entry.value)
             await self._fit_rows()
         if row is not None and self.work.session.draft_of(row.key) is not None:
             self._stay(row)
             return
         rows = self.rows()
+        if taken and not self.return_to_review and rows and row is rows[-1]:
+            return  # the person chose from a list, and did not mean to leave the page
         if self.return_to_review or not rows or row is rows[-1]:
             await self.action_next_step()
         else:
