@@ -84,7 +84,7 @@ class MemoryModel:
         self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
         self._ends: dict[tuple[int, bool], tuple[tuple[float, float], ...]] = {}
         self._two_copies = self.options.schedule == "dualpipe"
-        self._unit_gradient = gathered_gradient_bytes(self.state)
+        self.unit_gradient = gathered_gradient_bytes(self.state)
 
     def micro_batches(self, plan: Plan) -> int:
         """Return the micro-batches of one step on each data-parallel rank, at least one."""
@@ -107,7 +107,7 @@ class MemoryModel:
             found = self._layers[recompute] = (plain, mixed)
         return found
 
-    def _micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float]:
+    def micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float]:
         """Return bytes per micro-batch of a plain and of a mixed layer, and of both while they are recomputed (0 else)."""
         tensor, experts_tensor = plan.tensor, plan.expert_tensor
         key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute)
@@ -149,7 +149,7 @@ class MemoryModel:
         if self._two_copies:
             mirrored = self._states(plan, parts[stages - 1 - stage])
             weights, gradients, optimizer = weights + mirrored[0], gradients + mirrored[1], optimizer + mirrored[2]
-        plain, mixed, plain_again, mixed_again = self._micro_batch_bytes(plan)
+        plain, mixed, plain_again, mixed_again = self.micro_batch_bytes(plan)
         flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan), self.options.schedule)
         kept = part.dense_layers * plain + (part.layers - part.dense_layers) * mixed
         again = max(plain_again if part.dense_layers else 0.0, mixed_again if part.layers > part.dense_layers else 0.0)
@@ -238,12 +238,12 @@ class MemoryModel:
         single = WEIGHT_GRADIENT_BYTES * part.largest_matrix / plan.tensor
         if plan.zero_stage < 2:
             return single
-        gradients = max(single, self._unit_gradient * max(layer, root))
+        gradients = max(single, self.unit_gradient * max(layer, root))
         if plan.zero_stage == 2 or plan.pipeline > 1:
             return gradients
         return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
 
-    def _candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
+    def candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
         """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
         stages = len(parts)
         if stages <= 2:
@@ -263,12 +263,12 @@ class MemoryModel:
             return self.total_range(other_stage_bytes(self, plan), plan)
         parts = self.stages(plan)
         stages = len(parts)
-        candidates = (0, 1) if stages == 2 else (0,) if stages == 1 else self._candidate_stages(parts)
+        candidates = (0, 1) if stages == 2 else (0,) if stages == 1 else self.candidate_stages(parts)
         low = expected = high = 0.0
         for stage in candidates:
             found = self.allocated_range(self.stage_terms(plan, stage), plan)
             low, expected, high = max(low, found[0]), max(expected, found[1]), max(high, found[2])
-        return self._device_range((low, expected, high), plan)
+        return self.device_range((low, expected, high), plan)
 
     def allocated_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the allocator's peak from the expected terms of one stage."""
@@ -291,9 +291,10 @@ class MemoryModel:
 
     def total_range(self, terms: Terms, plan: Plan) -> tuple[float, float, float]:
         """Return (low, expected, high) of the whole device: the allocator's peak, fragmentation, communicators, context."""
-        return self._device_range(self.allocated_range(terms, plan), plan)
+        return self.device_range(self.allocated_range(terms, plan), plan)
 
-    def _device_range(self, allocated: tuple[float, float, float], plan: Plan) -> tuple[float, float, float]:
+    def device_range(self, allocated: tuple[float, float, float], plan: Plan) -> tuple[float, float, float]:
+        """Return (low, expected, high) of the whole device from those of the allocator's peak."""
         low, expected, high = allocated
         context, groups = context_bytes(), communicator_bytes(plan)
         other = other_model_bytes(self.workload, plan) if self.workload.post_training != "none" else (0.0, 0.0, 0.0)

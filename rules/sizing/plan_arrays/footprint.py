@@ -60,8 +60,8 @@ class Footprint:
         micro = np.maximum(1, kernel.workload.global_batch // (rows.data * rows.micro_batch))
         self.stages = [self._stage(number, micro) for number in range(MOST_CANDIDATES if rows.pipeline.max() > 1 else 1)]
         kinds = tuple((each > 1).astype(np.int64) for each in (rows.tensor, rows.pipeline, rows.context, rows.expert, rows.data))
-        self.device = spread(kinds, lambda row: kernel._device_range((0.0, 0.0, 0.0), rows.plan(row, BASE)))
-        ends = (kernel._device_range((size, size, size), rows.plan(0, BASE)) for size in (LARGE, 0.0))
+        self.device = spread(kinds, lambda row: kernel.device_range((0.0, 0.0, 0.0), rows.plan(row, BASE)))
+        ends = (kernel.device_range((size, size, size), rows.plan(0, BASE)) for size in (LARGE, 0.0))
         self.slopes = tuple((large - none) / LARGE for large, none in zip(*ends, strict=True))
         self._zeros: dict[int, _Sharded] = {}
         self._recomputed: dict[str, list[tuple[Reals, Reals]]] = {}
@@ -72,7 +72,7 @@ class Footprint:
 
         def values(row: int) -> Sequence[float]:
             parts = kernel.stages(rows.plan(row, BASE))
-            candidates = kernel._candidate_stages(parts)
+            candidates = kernel.candidate_stages(parts)
             index = candidates[number] if number < len(candidates) else candidates[0]
             flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]))
             return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == len(parts) - 1), flying]
@@ -132,7 +132,7 @@ class Footprint:
         found = self._recomputed.get(option.recompute)
         if found is None:
             keys = (self.rows.tensor, self.rows.context, self.rows.micro_batch)
-            layers = spread(keys, lambda row: self.kernel._micro_batch_bytes(self.rows.plan(row, option)))
+            layers = spread(keys, lambda row: self.kernel.micro_batch_bytes(self.rows.plan(row, option)))
             found = self._recomputed[option.recompute] = [self._kept(stage, layers) for stage in self.stages]
         return found
 
@@ -191,7 +191,7 @@ class Footprint:
         single: Reals = WEIGHT_GRADIENT_BYTES * stage.matrix / self.tensor
         if zero < 2:
             return single
-        working: Reals = np.maximum(single, kernel._unit_gradient * np.maximum(layer, root))
+        working: Reals = np.maximum(single, kernel.unit_gradient * np.maximum(layer, root))
         if zero == 3:
             working = working + np.where(self.pipelined, 0.0, kernel.wide * (PREFETCHED_UNITS * layer + root))
         return working
