@@ -34,6 +34,14 @@ WORKLOADS = {
     "experts on 8 GPUs": (H100, {"model": {"preset": "qwen3-30b-a3b"}, "training": {"global_batch": 512, "sequence_length": 32_768}}),
     "LoRA": (H100, LORA),
     "QLoRA": (H100, {**LORA, "workload": {"kind": "fine_tuning_qlora"}}),
+    "other models": (
+        H100,
+        {
+            "workload": {"kind": "fine_tuning_full"},
+            "model": {"preset": "llama-3.1-70b"},
+            "training": {"global_batch": 512, "post_training": "ppo", "rollout": "awake"},
+        },
+    ),
     "images": (A100, {"workload": {"kind": "vision"}, "model": {"preset": "vit-l-16"}, "training": {"global_batch": 4096}}),
 }
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rules.sizing.memory import MemoryModel
     from rules.sizing.plan_arrays.space import Rows
-    from rules.sizing.plan_arrays.tables import Reals
+    from rules.sizing.plan_arrays.tables import Reals, Whole
 
 MOST_CANDIDATES = 4
 """Stages of which one is the fullest: the first two, the one with the most layers in between, the last."""
@@ -59,7 +59,12 @@ class Footprint:
         self.entries = kernel.tokens * rows.micro_batch / rows.context * kernel.vocabulary
         micro = np.maximum(1, kernel.workload.global_batch // (rows.data * rows.micro_batch))
         self.stages = [self._stage(number, micro) for number in range(MOST_CANDIDATES if rows.pipeline.max() > 1 else 1)]
-        kinds = tuple((each > 1).astype(np.int64) for each in (rows.tensor, rows.pipeline, rows.context, rows.expert, rows.data))
+        kinds: tuple[Whole, ...] = tuple(
+            (each > 1).astype(np.int64) for each in (rows.tensor, rows.pipeline, rows.context, rows.expert, rows.data)
+        )
+        if kernel.workload.post_training != "none":
+            # models beside the trained one are cut by tensor and pipeline parallelism too
+            kinds = (*kinds, rows.tensor, rows.pipeline)
         self.device = spread(kinds, lambda row: kernel.device_range((0.0, 0.0, 0.0), rows.plan(row, BASE)))
         ends = (kernel.device_range((size, size, size), rows.plan(0, BASE)) for size in (LARGE, 0.0))
         self.slopes = tuple((large - none) / LARGE for large, none in zip(*ends, strict=True))
