@@ -182,3 +182,44 @@ def test_ends_in_two_halves_never_meet_on_one_leaf():
         wiring = Wiring.of("front end", spec, counts.plane, halves=True)
         leaves = [link.upper.device for link in wiring.links() if link.tier == "node_leaf"]
         assert all(leaves[first] != leaves[first + 1] for first in range(0, ends - 1, 2))
+
+
+@settings(max_examples=200, deadline=None)
+@given(SPECS.filter(lambda spec: spec.manager_ports == 0))
+def test_cages_are_those_that_the_counts_say(spec):
+    """A module sits in every cage that a link leaves through, and in no other; equal halves of odd ports share one cage."""
+    try:
+        counts = count_fabric(spec)
+    except FabricImpossible:
+        return
+    _, links = wired(spec)
+    used = {(end.device, end.cage) for link in links for end in (link.lower, link.upper) if not end.device.startswith("node")}
+    assert len(used) == sum(number for side, number in counts.cages.items() if side != "node")
+
+
+@pytest.mark.parametrize(
+    ("what", "table", "counts"),
+    [
+        # ByteDance MegaScale: half of a 64 × 400G switch split into 64 × 200G downlinks, 32 uplinks of 400G, twice a downlink
+        (
+            "split downlinks",
+            {"nodes": 64, "nics_per_node": 8, "switch_ports": 128, "port_speed_gbps": 200, "uplink_speed_gbps": 400},
+            (8, 4, 0),
+        ),
+        # DGX SuperPOD GB200: 144 trays of four adapters; five units of 32 trays, 4 leaves each; 10 spines do not divide 32 uplinks
+        ("trays", {"nodes": 144, "nics_per_node": 4, "switch_ports": 64, "port_speed_gbps": 400}, (20, 16, 0)),
+        # OpenAI's multi-plane paper at a thirty-second of its size: 128 leaves and 64 spines in each of 8 planes
+        (
+            "eight planes",
+            {"nodes": 32_768, "nics_per_node": 1, "switch_ports": 512, "port_speed_gbps": 100, "planes": 8, "nic_speed_gbps": 800},
+            (8 * 128, 8 * 64, 0),
+        ),
+    ],
+)
+def test_designs_that_are_in_no_table_of_counts(what, table, counts):
+    spec = FabricInput.of(table)
+    found = count_fabric(spec)
+    assert (found.leaf, found.spine, found.core) == counts, what
+    if spec.nodes < 1000:
+        _, links = wired(spec)
+        assert len(links) == sum(found.links.values())

@@ -12,6 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
+from rules.sizing.fabric.ports import leaf_zones
 from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf
 
 if TYPE_CHECKING:
@@ -219,7 +220,8 @@ def _cages(spec: FabricInput, plane: Plane, holes: Cages) -> dict[str, int]:
     sides = {
         "node": spec.nodes * ceil(spec.nics_per_node / holes.nics_per_node_cage),
         "leaf_node": sum(group.switches * ceil(group.down / holes.leaf_down) for group in plane.leaves) * spec.planes,
-        "leaf_spine": sum(group.switches * ceil(group.up / holes.uplink) for group in plane.leaves if plane.spines) * spec.planes,
+        "leaf_spine": sum(group.switches * _uplink_cages(group, spec, plane, holes) for group in plane.leaves if plane.spines)
+        * spec.planes,
         "spine_leaf": sum(group.switches * ceil(group.down / holes.uplink) for group in plane.spines) * spec.planes,
         "spine_core": sum(group.switches * ceil(group.up / holes.uplink) for group in plane.spines) * spec.planes,
         "core_spine": sum(group.switches * ceil(group.down / holes.uplink) for group in plane.cores) * spec.planes,
@@ -227,6 +229,13 @@ def _cages(spec: FabricInput, plane: Plane, holes: Cages) -> dict[str, int]:
     if plane.inter_switch:
         sides["leaf_leaf"] = 2 * ceil(plane.inter_switch / holes.uplink) * spec.planes
     return sides
+
+
+def _uplink_cages(group: Group, spec: FabricInput, plane: Plane, holes: Cages) -> int:
+    """Return the cages of a leaf's uplinks; one that they share with its last downlink counts for the downlinks."""
+    zone = leaf_zones(spec, plane, holes)[1]
+    shared = zone.skipped and group.down > plane.leaf_down - plane.leaf_down % holes.leaf_down
+    return ceil((group.up + zone.skipped) / holes.uplink) - (1 if shared else 0)
 
 
 def _modules(spec: FabricInput, plane: Plane, holes: Cages) -> dict[str, int]:
