@@ -60,7 +60,7 @@ def _series(owned: float, found: RentOrBuy) -> tuple[Series, ...]:
     crossings = [(owned / (found.owned_hours * price) * PERCENT, owned / MILLION) for price in found.rent]
     inside = tuple(dict.fromkeys(point for point in crossings if point[0] <= STEPS[-1]))
     labels = tuple(f"{point[0]:.0f} %" for point in inside)
-    return (*rows, Series("cross", "X", inside, labels=labels))
+    return (*rows, Series("cross", "X", inside, labels=labels)) if inside else tuple(rows)
 
 
 def _rented(owned: float, owned_hours: float, price: float) -> tuple[tuple[float, float], ...]:
