@@ -113,7 +113,7 @@ def test_a_row_that_does_not_fit_names_remedies(tmp_path):
     path = tmp_path / "runs.toml"
     path.write_text(
         '[[run]]\nid = "tight"\nmodel = "llama-2-13b"\ngpu = "A100-SXM-40GB"\ngpus = 4\nprecision = "bf16"\nseq_len = 2048\n'
-        'tp = 1\npp = 1\nzero_stage = 3\nmicro_batch = 1\nglobal_batch = 64\nrecompute = "full"\n',
+        'sharding = "FSDP"\ntp = 1\npp = 1\nzero_stage = 3\nmicro_batch = 1\nglobal_batch = 64\nrecompute = "full"\n',
         "utf-8",
     )
     found = call("estimate", str(path), "--json").json[0]
@@ -132,3 +132,36 @@ def test_a_row_that_does_not_fit_names_remedies(tmp_path):
     first = found["remedies"][0]
     assert first["verdict"] == "fits"
     assert device["expected"] - first["expected_gib"] == pytest.approx(first["saved_gib"], rel=1e-4)
+
+
+A800 = [
+    # Llama 7B on 8 A800 with DeepSpeed 0.14.2, sequences of 4,096: ZeRO stage, recomputation, offload, micro-batch, GiB at the peak
+    # [gist chenyaofo/d4cd6a20ab4b95cb3a49491747e2139a]
+    (2, "none", "none", 1, 44.8),
+    (2, "full", "none", 4, 38.6),
+    (2, "full", "optimizer", 1, 16.9),
+    (3, "full", "none", 2, 20.4),
+    (3, "full", "optimizer", 2, 9.4),
+    (3, "full", "none", 8, 39.1),
+]
+
+
+@pytest.mark.parametrize(("stage", "recompute", "offload", "micro_batch", "measured"), A800)
+def test_sharding_programs_can_be_any(tmp_path, stage, recompute, offload, micro_batch, measured):
+    path = tmp_path / "runs.toml"
+    path.write_text(
+        '[[run]]\nid = "one"\nmodel = "llama-2-7b"\ngpu = "A100-SXM-80GB"\ngpus = 8\nprecision = "bf16"\nseq_len = 4096\ntp = 1\npp = 1\n'
+        f'zero_stage = {stage}\nrecompute = "{recompute}"\noffload = "{offload}"\nmicro_batch = {micro_batch}\nglobal_batch = 64\n',
+        "utf-8",
+    )
+    memory = call("estimate", str(path), "--json").json[0]["memory_gib"]
+    assert memory["low"] <= measured <= memory["high"]
+
+
+def test_schedules_and_offloads_that_nobody_knows(tmp_path):
+    common = {"seq_len": 4096, "gpus": 8, "tp": 1, "pp": 8, "dp": 1, "vpp": 1, "global_batch": 64, "zero_stage": 1, "recompute": "none"}
+    flat, double = (estimated(tmp_path, **common, schedule=each)["memory_gib"]["terms"] for each in ("1f1b", "zb-h2"))
+    # 2p − 1 micro-batches instead of p [arXiv:2401.10241 table 1], on the first of 8 stages
+    assert double["activations"] == pytest.approx(15 / 8 * flat["activations"], rel=1e-4)
+    assert "no pipeline schedule" in estimated(tmp_path, **common, schedule="zigzag")["notes"][0]
+    assert "offload 'moon' is not known" in estimated(tmp_path, **common, offload="moon")["notes"][0]

@@ -9,7 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.memory_activations import ActivationOptions
+from rules.sizing.memory_schedule import SCHEDULES
 from rules.sizing.memory_software import COMPILED_LOSS, EAGER_LOSS, PLAIN_SOFTWARE, UNSPLIT_LOSS, MemoryOptions
+from wizard.imports.run_models import Unanswerable
 
 if TYPE_CHECKING:
     from rules.sizing.results import ModelShape, Plan, Workload
@@ -25,6 +27,8 @@ PER_OPERATION = "selective-op"
 DESCRIBING = ("recompute", "compile", "kernel", "sharding", "mp_mode", "vpp", "sequence_parallel")
 """Settings that tell which software ran; a row with none of them can be any. Interleaving and a switch for sequence parallelism are
 Megatron's [Megatron-LM arguments]."""
+SHARDED_GRADIENTS = 2
+"""The ZeRO stage from which gradients are sharded."""
 OF_MEGATRON = ("cp", "ep", "etp")
 """Parallel sizes that only the Megatron family offers beside tensor and pipeline parallelism, where they are more than one."""
 SHORTEST_OF_OWN_LENGTH = 2
@@ -35,6 +39,8 @@ Variant = tuple["Workload", "Plan", MemoryOptions]
 
 def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
     """Return how the software of the run uses memory. `unfused` marks attention kernels before FlashAttention.
+
+    Raises Unanswerable for a schedule that is not known.
 
     A row that names its kernels is of code beside the frameworks: norms in PyTorch operations unless a kernel for them is named, and
     a loss over all logits on every rank. `compile` is a switch of PyTorch programs, which shard with FSDP and report reserved memory.
@@ -51,7 +57,7 @@ def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptio
         return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True)
     if compiled is None:
         # with BF16 Megatron-LM always accumulates gradients in 32 bits [Megatron-LM, accumulate_allreduce_grads_in_fp32]
-        return MemoryOptions(activations=activations, gradients_known=only_arguments(row))
+        return MemoryOptions(activations=activations, gradients_known=only_arguments(row), schedule=_schedule(row))
     loss = COMPILED_LOSS if compiled else EAGER_LOSS
     return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True)
 
@@ -63,10 +69,22 @@ def only_arguments(row: RunRow) -> bool:
 
 
 def _described(row: RunRow, workload: Workload) -> bool:
-    """Return whether the row tells of the software: by its settings, by sizes of Megatron's, or by a precision of its kernels."""
-    if any(row.text(key) or key in row.values for key in DESCRIBING):
+    """Return whether the row tells of the software: by its settings, by sizes of Megatron's, or by a precision of its kernels.
+
+    Gradients or parameters that are sharded without a pipeline are those of PyTorch or DeepSpeed programs, which recompute with any layers
+    and any loss: recomputation tells nothing of them.
+    """
+    sharded = (row.count("zero_stage") or 0) >= SHARDED_GRADIENTS and (row.count("pp") or 1) == 1
+    if any(row.text(key) or key in row.values for key in DESCRIBING if not (sharded and key == "recompute")):
         return True
     return any((row.count(key) or 1) > 1 for key in OF_MEGATRON) or workload.precision in ("fp8", "mxfp8", "nvfp4")
+
+
+def _schedule(row: RunRow) -> str:
+    stated = row.text("schedule").lower().replace("-", "_") or SCHEDULES[0]
+    if stated not in SCHEDULES:
+        raise Unanswerable(f"no pipeline schedule is called {row.text('schedule')!r}; known are {', '.join(SCHEDULES)}")
+    return stated
 
 
 def _modules(row: RunRow) -> tuple[str, ...]:

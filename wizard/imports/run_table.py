@@ -6,11 +6,12 @@ the case has several plans, of which the estimate takes the fastest that fits, a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import quantity
+from rules.answer_fields import OFFLOADS
 from rules.sizing.parameters import count_parameters, vision_tokens
 from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
@@ -265,7 +266,7 @@ def _plans(
     unfused: bool,
     open_: list[str],
 ) -> tuple[Plan, ...]:
-    recomputes = _recomputes(row, shape, unfused, open_)
+    recomputes, offload = _recomputes(row, shape, unfused, open_), _offload(row)
     sharding = row.text("sharding").upper()
     stage = _zero_stage(row, base)
     stages = (stage,) if stage is not None else (0, 1) if base.data * base.context > 1 and is_transformer(shape) else (0,)
@@ -278,8 +279,16 @@ def _plans(
     for size in sizes:
         for virtual in _interleavings(row, base, shape, max(1, batch // (base.data * size)), hardware, open_):
             for recompute, zero in product(recomputes, stages):
-                made.append(_with(base, size, virtual, recompute, zero, together, group))
+                made.append(replace(_with(base, size, virtual, recompute, zero, together, group), offload=offload))
     return tuple(made)
+
+
+def _offload(row: RunRow) -> str:
+    """Return what rests on the host or on drives; raises Unanswerable for what is not known."""
+    stated = row.text("offload").lower() or OFFLOADS[0]
+    if stated not in OFFLOADS:
+        raise Unanswerable(f"offload {row.text('offload')!r} is not known; known are {', '.join(OFFLOADS)}")
+    return stated
 
 
 def _zero_stage(row: RunRow, base: Plan) -> int | None:
