@@ -105,8 +105,9 @@ CHOICE_RULES: tuple[Rule, ...] = (
         when=(F.reason == "light",),
         guidance=("G4.3", "G2b.2"),
         because=(
-            "Half of the rate would lengthen a step by {half_rate_longer_percent} only, and tensor, expert and context groups stay "
-            "inside fast links: latency counts little, and {switches} Ethernet switch(es) do."
+            "Half of the rate would lengthen a step by {half_rate_longer_percent} only, twice the latency floor by {floor_longer_percent} "
+            "with messages of up to {message_mib} MiB, and tensor, expert and context groups stay inside fast links: {switches} Ethernet "
+            "switch(es) do."
         ),
         decides=("fabric.compute.technology", "{technology_name}, {layout_words}: {switch_words}"),
     ),
@@ -130,7 +131,8 @@ CHOICE_RULES: tuple[Rule, ...] = (
         guidance=("G2b.1", "G2b.2"),
         because=(
             "Tensor, expert or context groups reach over {domains_spanned} scale-up domains ({plan}): every layer waits for the "
-            "network, where InfiniBand has the lower latency."
+            "network, where InfiniBand has the lower latency. Half of the rate would lengthen a step by {half_rate_longer_percent}, twice "
+            "the latency floor by {floor_longer_percent}."
         ),
         decides=("fabric.compute.technology", "{technology_name}, {layout_words}: {switch_words}"),
     ),
@@ -232,7 +234,10 @@ CHOICE_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.reason_is_given == True,),  # noqa: E712
         guidance=("G4.3", "G2b.2"),
-        because="{reason_words}. Half of the network's rate would lengthen a step by {half_rate_longer_percent}.",
+        because=(
+            "{reason_words}. Half of the network's rate would lengthen a step by {half_rate_longer_percent}, twice the latency floor by "
+            "{floor_longer_percent}."
+        ),
         decides=("fabric.compute.technology", "{technology_name}, {layout_words}: {switch_words}"),
     ),
     Rule(

@@ -239,6 +239,7 @@ def _traffic(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "step_s": traffic.step_s,
         "slower_percent": 100.0 * waits / (1.0 - waits) if waits < 1.0 else 0.0,
         "half_rate_longer_percent": 100.0 * max(0.0, sized.choice.half_rate_longer),
+        "floor_longer_percent": 100.0 * max(0.0, sized.choice.floor_longer),
         "baseline_gbps": BASELINE_GBPS,
         "baseline_slower_percent": 100.0 * max(0.0, baseline),
         "exposed_percent": 100.0 * traffic.exposed_share,

@@ -66,6 +66,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("step_s", "time of one step"),
     FactField("slower_percent", "how much longer the step is than on a network without limit; 0 where traffic hides"),
     FactField("half_rate_longer_percent", "how much longer the step would be at half of the rate"),
+    FactField("floor_longer_percent", "how much longer the step would be at twice the latency floor of collectives between nodes"),
     FactField("baseline_gbps", "100 GbE per node"),
     FactField("baseline_slower_percent", "how much longer the step would get with one 100 GbE link per node"),
     FactField("exposed_percent", "share of the step that waits for communication of any kind"),

@@ -96,6 +96,7 @@ ORIGINS: dict[str, Origin] = {
     "step_s": taken("step.expected", "has_plan"),
     "slower_percent": computed(_AT_RATE, "traffic_to_budget", "step_s", "plan"),
     "half_rate_longer_percent": computed(_AT_RATE, "offered_gbps", "step_s", "plan"),
+    "floor_longer_percent": computed(_AT_RATE, "offered_gbps", "step_s", "plan"),
     "baseline_gbps": Origin(note="100 GbE per node, the baseline that guidance names (G2a.1)"),
     "baseline_slower_percent": computed(_AT_RATE, "baseline_gbps", "gpus_per_node", "step_s", "plan"),
     "exposed_percent": arithmetic("100 * step.exposed", "has_plan"),

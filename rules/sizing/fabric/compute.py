@@ -24,6 +24,10 @@ SENSITIVE_SHARE = 0.05
 """The step depends on the network where half of the rate makes it longer by this share: about the error of a step estimate on tuned
 published runs. A proposal, not measured."""
 
+SLOWER_FLOOR = 2.0
+"""Latency floor of a collective that a design is tried against, relative to that of measured clusters. A proposal: what an empty message
+takes over a busy or badly tuned network."""
+
 
 @dataclass(frozen=True)
 class ComputeChoice:
@@ -31,7 +35,7 @@ class ComputeChoice:
 
     `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
     fabric managers found no port, `spares_wired` how many spare nodes have ports. `refused` is why nothing could be built, "" where
-    something was. `half_rate_longer` is by which share half of the rate would lengthen the step.
+    something was. `half_rate_longer` is by which share half of the rate would lengthen the step, `floor_longer` twice the latency floor.
     """
 
     technology: str
@@ -42,6 +46,7 @@ class ComputeChoice:
     refused: str = ""
     asked_for_missing: bool = False
     half_rate_longer: float = 0.0
+    floor_longer: float = 0.0
     spares_wired: int = 0
 
 
@@ -66,7 +71,8 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, s
     chosen, missing = _with_managers(built[technology], technology, adapters)
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
     unmet = asked in TECHNOLOGIES and asked not in possible
-    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer)
+    floor = step.longer_at_floor(SLOWER_FLOOR)
+    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer, floor)
 
 
 def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> ComputeChoice:

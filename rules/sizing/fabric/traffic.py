@@ -75,9 +75,17 @@ class StepAtRate:
 
     def longer(self, gbps: float) -> float:
         """Return by which share the step is longer at `gbps` Gb/s per GPU than it was rated; negative where it is shorter."""
+        rate = gbps * GIGA / BITS_PER_BYTE / self.hardware.devices
+        return self._longer(replace(self.hardware, nic_bytes_per_s=rate)) if gbps > 0 else 0.0
+
+    def longer_at_floor(self, factor: float) -> float:
+        """Return by which share the step is longer where an empty message between nodes takes `factor` times as long."""
+        hardware = self.hardware
+        return self._longer(replace(hardware, network_latency_s=factor * hardware.network_latency_s))
+
+    def _longer(self, hardware: Hardware) -> float:
         candidate, traffic = self._candidate, self._traffic
-        if candidate.choice is None or traffic.gigabytes <= 0 or traffic.step_s <= 0 or gbps <= 0:
+        if candidate.choice is None or traffic.gigabytes <= 0 or traffic.step_s <= 0:
             return 0.0
-        other = replace(self.hardware, nic_bytes_per_s=gbps * GIGA / BITS_PER_BYTE / self.hardware.devices)
-        step = estimate_step(self._context.workload, candidate.choice.plan, other)
+        step = estimate_step(self._context.workload, candidate.choice.plan, hardware)
         return magnitude(step.expected, "s") / traffic.step_s - 1.0
