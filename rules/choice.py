@@ -145,7 +145,15 @@ def figures_of(candidate: Candidate, context: Context) -> Figures:
         it_power_kw=_in(facility.it_power_maximum, "kW") if facility else None,
         total_power_kw=_in(facility.total_power, "kW") if facility else None,
         racks=facility.rack_count if facility else None,
+        cable_m=_cable_m(candidate),
     )
+
+
+def _cable_m(candidate: Candidate) -> float | None:
+    """Return the length of all cables whose runs are planned: those of the networks for compute and storage."""
+    fabric = candidate.fabric
+    metres = sum(each.metres for each in (fabric.compute, fabric.storage) if each is not None) if fabric else 0.0
+    return metres or None
 
 
 def _days(candidate: Candidate, context: Context) -> float | None:

@@ -55,6 +55,7 @@ class Figures:
     it_power_kw: float | None = None
     total_power_kw: float | None = None
     racks: int | None = None
+    cable_m: float | None = None
 
     def shown(self) -> dict[str, object]:
         """Return the known figures, rounded to four significant digits, for files and tables."""

@@ -227,7 +227,7 @@ class PlanChoice:
 class FabricNetwork:
     """One switched network. Links are logical; `oversubscription` is down:up, 1.0 is non-blocking. `switches` maps product ids
     to counts, `cables` maps (product id or medium text) to counts. `longest` is the longest run in m by tier, `media` counts links by
-    medium.
+    medium; `metres` is the length of all cables, 0 where it is not planned.
     """
 
     role: str
@@ -252,6 +252,7 @@ class FabricNetwork:
     notes: tuple[str, ...] = ()
     longest: Mapping[str, float] = field(default_factory=dict)
     media: Mapping[str, int] = field(default_factory=dict)
+    metres: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -148,4 +148,12 @@ SECTIONS: dict[str, str | Origin] = {
     "summary.it_power_kw": taken("power:it_power_kw"),
     "summary.total_power_kw": taken("power:total_power_kw"),
     "summary.racks": taken("power:rack_count"),
+    "summary.cable_m": computed(
+        "sizing.fabric.cabling.cable_network",
+        "fabric:nodes",
+        "fabric:layout",
+        "power:rack_count",
+        "cable.reach",
+        note="networks for compute and storage; each cable as long as the run that decided on it",
+    ),
 }

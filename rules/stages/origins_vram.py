@@ -11,6 +11,8 @@ _SHAPE = computed("sizing.workload.describe_workload", "workload.kind", "work.mo
 
 ORIGINS: dict[str, Origin] = {
     "gpu": taken("gpu.name"),
+    "gpu_vendor": taken("gpu.vendor"),
+    "server_vendor": taken("node.vendor"),
     "gpu_count": taken("size.gpus"),
     "plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus", note=_FRUGAL),
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),

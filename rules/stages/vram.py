@@ -53,6 +53,8 @@ SHOWN_DIGITS = 3
 
 FACTS: tuple[FactField, ...] = (
     FactField("gpu", "the GPU"),
+    FactField("gpu_vendor", "who makes the GPU"),
+    FactField("server_vendor", "who makes the server"),
     FactField("gpu_count", "GPUs that train"),
     FactField("plan", "the parallel plan, or the most frugal one where none fits"),
     FactField("has_plan", "whether a plan was found"),
@@ -127,6 +129,8 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     capacity_gb = gpu.memory.capacity.to("GB")
     return {
         "gpu": gpu.name,
+        "gpu_vendor": gpu.vendor,
+        "server_vendor": candidate.node.vendor,
         "gpu_count": candidate.gpus,
         **_need_facts(candidate, context),
         "plan_given": any(context.answers.given(key) for key in PLAN_KEYS),

@@ -11,6 +11,8 @@ from rules.comparison.compare import compare_designs
 from rules.comparison.figures import Verdict, pairs_of
 from rules.comparison.rows import Change
 from rules.comparison.text import comparison_lines, only_numbers
+from rules.sizing.fabric.cabling import Tally
+from rules.sizing.fabric.media import Medium
 from rules.whatif import what_if, with_changes
 
 FIXED = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"], "facility.pue": 1.2}
@@ -51,6 +53,13 @@ class TestFigures:
         fabric = {"compute": compute, "storage": storage, "management": {"technology": "1 GbE"}}
         (row,) = [each for each in pairs_of({"design": {"fabric": fabric}}, {"design": {"fabric": {}}}) if each.id == "switches"]
         assert (row.before, row.after) == (8.0, 0.0)
+
+    def test_cables_are_as_long_as_their_runs(self):
+        """Eight assemblies of 3 m, and sixteen links of 20 m two of which share a fibre: 24 m and 160 m."""
+        tally = Tally()
+        tally.add(Medium("dac", "copper", per_link=True), 8, 8, 8, ("node", "leaf_node"), 3.0)
+        tally.add(Medium("dr", lower="a", upper="b", fibre="c", split=2), 16, 16, 8, ("leaf_spine", "spine_leaf"), 20.0)
+        assert tally.result.metres == 24.0 + 160.0
 
     def test_conflicts_and_warnings_are_counted(self):
         pairs = {each.id: each for each in pairs_of({"conflict": [{}, {}]}, {"warning": [{}]})}

@@ -131,6 +131,13 @@ class TestEffect:
         assert design.fits
         assert ("power.policy.headroom" in {each.rule for each in design.of_kind(Kind.WARNING)}) is warns
 
+    def test_a_vendor_is_excluded(self, catalog):
+        row = {"id": "no-amd", "when": [{"field": "gpu_vendor", "value": "AMD"}], "severity": "reject", "message": "No {gpu_vendor}."}
+        considered = consider(under(row, preferences__nodes=["nvidia-dgx-h100", "dell-poweredge-xe9680-mi300x"]), catalog)
+        said = {each.candidate.gpu.vendor: {found.rule for found in each.candidate.rejections} for each in considered.judged}
+        assert "vram.policy.no-amd" in said["AMD"]
+        assert "vram.policy.no-amd" not in said["NVIDIA"]
+
     def test_it_is_explained_like_a_rule(self, catalog):
         text = "\n".join(lines_of(explain(consider(under(HEAVY), catalog), "power.policy.light-servers")))
         assert "rule power.policy.light-servers" in text

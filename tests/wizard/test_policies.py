@@ -93,7 +93,7 @@ def test_the_example_of_the_documentation_is_valid_and_read(small_answers, tmp_p
     path = tmp_path / "example.toml"
     path.write_text(text, "utf-8")
     schemas.validator("policies").validate(tomllib.loads(text))
-    assert [each.id for each in read_policies(path)] == ["light-servers", "headroom", "no-ethernet"]
+    assert [each.id for each in read_policies(path)] == ["light-servers", "no-amd", "headroom", "no-ethernet"]
 
 
 def test_the_fields_are_listed_with_their_units():

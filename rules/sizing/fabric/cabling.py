@@ -36,7 +36,7 @@ class Cabling:
     """What joins a network: `cables` by product id or, where the catalog has none, by what they are; `modules` by tier and side.
 
     The watts are those of transceivers and active ends in switches; modules in nodes belong to the nodes. `media` counts links by medium,
-    `longest` gives the longest run in m by tier.
+    `longest` gives the longest run in m by tier, `metres` the length of all cables, each as long as the run that decided on it.
     """
 
     cables: Mapping[str, int]
@@ -45,6 +45,7 @@ class Cabling:
     watts_maximum: float
     longest: Mapping[str, float]
     media: Mapping[str, int]
+    metres: float = 0.0
 
     @property
     def longest_m(self) -> float:
@@ -71,7 +72,7 @@ class Tally:
         self.modules: Counter[str] = Counter()
         self.media: Counter[str] = Counter()
         self.longest: dict[str, float] = {}
-        self.typical = self.maximum = 0.0
+        self.typical = self.maximum = self.metres = 0.0
 
     def add(
         self, medium: Medium, links: int, lower: int, upper: int, sides: tuple[str, str], length_m: float, *, lower_in_switch: bool = False
@@ -82,10 +83,12 @@ class Tally:
         if medium.assembly:
             pieces = links if medium.per_link else upper
             self.cables[medium.assembly] += pieces
+            self.metres += pieces * length_m
             self._draw(medium.upper_watts, pieces)
             if lower_in_switch:
                 self._draw(medium.lower_watts, pieces)
             return
+        self.metres += ceil(links / medium.split) * length_m
         self._draw(medium.upper_watts, upper)
         if lower_in_switch:
             self._draw(medium.lower_watts, lower)
@@ -106,7 +109,7 @@ class Tally:
     def result(self) -> Cabling:
         """Return what was collected."""
         modules = {side: number for side, number in self.modules.items() if number}
-        return Cabling(dict(self.cables), modules, self.typical, self.maximum, dict(self.longest), dict(self.media))
+        return Cabling(dict(self.cables), modules, self.typical, self.maximum, dict(self.longest), dict(self.media), self.metres)
 
 
 def sides_of(wiring: Wiring, counted: Counted, adapters: Adapters) -> tuple[Side, Side, Side]:

@@ -186,6 +186,7 @@ def _network(
         cables=cabling.cables,
         longest=cabling.longest,
         media=cabling.media,
+        metres=cabling.metres,
         power_typical=_power(counted, cabling, extra_w, highest=False),
         power_maximum=_power(counted, cabling, extra_w, highest=True),
         notes=notes,
