@@ -169,6 +169,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _choice("facility.feed", FEEDS),
     _quantity("facility.circuit_current", "32 A", "A", 1, 2000),
     _count("facility.circuits_per_rack", "2", 1, 64),
+    _count("facility.outlets_per_rack", "24", 1, 500),
     _choice("facility.feed_redundancy", REDUNDANCIES),
     AnswerField(
         "facility.continuous_load",

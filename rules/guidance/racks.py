@@ -143,6 +143,7 @@ RACK_RULES: tuple[Rule, ...] = (
         ),
         fix=(
             Fix("facility.circuits_per_rack", "bring more circuits to each rack", when=(F.refusing_limit == "circuits",)),
+            Fix("facility.outlets_per_rack", "fit distribution units with more outlets", when=(F.refusing_limit == "outlets",)),
             Fix("facility.rack_airflow", "bring more air to each rack", "{node_airflow_cfm}", when=(F.refusing_limit == "airflow",)),
             Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", when=(F.refusing_limit == "floor",)),
         ),

@@ -91,7 +91,8 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     unit_kw = magnitude(draw.maximum, "kW")
     heat_kw = cooling.node_heat_kw(node, unit_kw, power_cap.saved_kw(node, cap))
     unit_cfm = _unit_cfm(candidate, heat_kw, match, context)
-    fill = racks.fill_rack(unit_kw, *_measures(node), limits, unit_cfm)
+    supplies = power.supplies_of(node)
+    fill = racks.fill_rack(unit_kw, *_measures(node), limits, unit_cfm, supplies.count if supplies is not None else None)
     network = power.network_draw(candidate.fabric, catalog)
     storage_kw = _storage_kw(candidate)
     spares = spare_units(candidate, catalog)
@@ -144,7 +145,22 @@ def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits
         circuits_kw,
         answers.number("facility.rack_airflow"),
         _floor_kg(node, units, context),
+        _outlets(node, context),
     )
+
+
+def _outlets(node: Node, context: Context) -> int | None:
+    """Return the outlets of a rack for the cords of its nodes: what was said, else those of the circuits that were given; None: unknown."""
+    answers, supplies = context.answers, power.supplies_of(node)
+    if answers.given("facility.outlets_per_rack"):
+        return answers.count("facility.outlets_per_rack")
+    terms, feed = feeds.FeedTerms.of(answers), answers.text("facility.feed")
+    known = terms.circuits_of(feed, context.catalog) if feed and terms.circuits and terms.current_a else []
+    if supplies is None or not known:
+        return None
+    rating_kw = magnitude(supplies.installed, "kW") / supplies.count
+    each = known[0].outlets_c19 if feeds.needs_large_outlet(rating_kw, known[0]) else known[0].outlets_c13
+    return None if each is None or terms.circuits is None else terms.circuits * int(each.to(""))
 
 
 def _floor_kg(node: Node, units: int, context: Context) -> float | None:

@@ -153,6 +153,11 @@ def paths_needed(supplies: int, carrying: int) -> int:
     return next(paths for paths in range(2, supplies + 1) if supplies - math.ceil(supplies / paths) >= carrying)
 
 
+def needs_large_outlet(rating_kw: float, pdu: Pdu) -> bool:
+    """Return whether a supply of a rating has a C20 inlet, which needs a C19 outlet: more than 10 A at the outlet's voltage."""
+    return 1000.0 * rating_kw / outlet_volts(pdu) > SMALL_OUTLET_A
+
+
 def outlet_volts(pdu: Pdu) -> float:
     """Return the voltage at an outlet of a circuit in V: line to neutral of three-phase circuits of 346 V and more, else its own."""
     volts = pdu.voltage.to("V")

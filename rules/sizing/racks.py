@@ -21,6 +21,7 @@ BINDING_WORDS = {
     "units": "the rack's height",
     "weight": "the rack's load",
     "circuits": "the rack's circuits",
+    "outlets": "the rack's outlets",
     "airflow": "the air that reaches the rack",
     "floor": "the floor's load",
     "pre-integrated": "what is sold as one rack",
@@ -45,6 +46,7 @@ class RackLimits:
     circuits_kw: float | None = None
     airflow_cfm: float | None = None
     floor_kg: float | None = None
+    outlets: int | None = None
 
     @property
     def ceiling_kw(self) -> float:
@@ -67,9 +69,15 @@ class RackFill:
 
 
 def fill_rack(
-    power_kw: float, height_u: float | None, weight_kg: float | None, limits: RackLimits, airflow_cfm: float | None = None
+    power_kw: float,
+    height_u: float | None,
+    weight_kg: float | None,
+    limits: RackLimits,
+    airflow_cfm: float | None = None,
+    cords: int | None = None,
 ) -> RackFill:
-    """Return how many units of equipment fit in a rack: the least of what power, circuits, cooling, air, height, load and floor allow.
+    """Return how many units of equipment fit in a rack: the least of what power, circuits, outlets, cooling, air, height, load and floor
+    allow.
 
     Parameters
     ----------
@@ -81,6 +89,8 @@ def fill_rack(
         What the rack takes.
     airflow_cfm
         Air that one unit needs in CFM, None where it does not matter.
+    cords
+        Power cords of one unit, None where they are not stated.
 
     Raises
     ------
@@ -95,6 +105,7 @@ def fill_rack(
     for name, have, each in (
         ("power", limits.power_kw, power_kw),
         ("circuits", limits.circuits_kw, power_kw),
+        ("outlets", limits.outlets, cords),
         ("cooling", limits.cooling_kw, power_kw),
         ("airflow", limits.airflow_cfm, airflow_cfm),
         ("units", float(limits.units), height_u),

@@ -40,6 +40,7 @@ _FILL = computed(
     "facility.floor_load",
     "facility.circuits_per_rack",
     "facility.circuit_current",
+    "facility.outlets_per_rack",
 )
 _PLACED = computed(
     "sizing.racks.place_nodes", "unit_count", "spare_count", "nodes_per_rack", "node_power_kw", "node.is_rack", "node.desktop"

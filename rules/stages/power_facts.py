@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rules.sizing.facility import FacilitySizing
 
 
-REFUSING = ("circuits", "airflow", "weight", "floor")
+REFUSING = ("circuits", "outlets", "airflow", "weight", "floor")
 """Limits of a rack that keep even one unit out and have no rule of their own; the others are power, cooling and height."""
 
 

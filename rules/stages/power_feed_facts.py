@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing import backup
-from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, circuits_for, paths_needed
+from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, circuits_for, needs_large_outlet, paths_needed
 from rules.sizing.power import supplies_of, supply_input
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def outlet_facts(candidate: Candidate, sizing: FacilitySizing) -> dict[str, Scal
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     each_a = 1000.0 * unit_kw / supplies.carrying / feed.outlet_volts if supplies and feed else 0.0
     rating_kw = magnitude(supplies.installed, "kW") / supplies.count if supplies else 0.0
-    large = feed is not None and 1000.0 * rating_kw / feed.outlet_volts > SMALL_OUTLET_A
+    large = feed is not None and needs_large_outlet(rating_kw, feed.pdu)
     offered = feed.outlets(large=large) if feed else None
     return {
         "supply_a": round(each_a, 1),

@@ -53,10 +53,14 @@ def test_four_b200_where_the_room_is_built_for_it():
         (racks.RackLimits(42, power_kw=100.0, load_kg=500.0), 3, "weight"),  # 500 kg take three of 130.45 kg
         (racks.RackLimits(42, power_kw=100.0, cooling_kw=21.0), 2, "cooling"),
         (racks.RackLimits(42, power_kw=10.0), 0, "power"),
+        (racks.RackLimits(42, power_kw=100.0, circuits_kw=34.5), 3, "circuits"),
+        (racks.RackLimits(42, power_kw=100.0, outlets=18), 3, "outlets"),  # 18 C19 outlets take three systems of six cords
+        (racks.RackLimits(42, power_kw=100.0, airflow_cfm=2500.0), 2, "airflow"),  # 2,500 CFM take two of 1,105
+        (racks.RackLimits(42, power_kw=100.0, floor_kg=200.0), 1, "floor"),
     ],
 )
 def test_the_first_limit_binds(limits, per_rack, binding):
-    fill = racks.fill_rack(10.2, 8.0, 130.45, limits)
+    fill = racks.fill_rack(10.2, 8.0, 130.45, limits, 1105.0, 6)
     assert (fill.per_rack, fill.binding) == (per_rack, binding)
 
 
