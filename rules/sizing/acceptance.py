@@ -83,6 +83,11 @@ class CollectiveTest:
     points: tuple[Point, ...]
 
     @property
+    def called(self) -> str:
+        """Return the operation as text names it."""
+        return "send and receive" if self.operation == "p2p" else self.operation.replace("_", "-")
+
+    @property
     def limit(self) -> float:
         """Return the limit at the largest message, in bytes per second."""
         return self.points[-1].limit or 0.0

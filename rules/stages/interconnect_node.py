@@ -97,7 +97,7 @@ def _acceptance(candidate: Candidate, context: Context) -> dict[str, object]:
 
     plan = acceptance_plan(candidate, context)
     rows = [
-        f"{test.operation} on {test.where}, {test.ranks} GPUs: {test.limit / 1e9:.3g} GB/s of bus bandwidth or more at "
+        f"{test.called} on {test.where}, {test.ranks} GPUs: {test.limit / 1e9:.3g} GB/s of bus bandwidth or more at "
         f"{test.points[-1].size / GIB:g} GiB ({test.points[-1].expected / 1e9:.3g} expected)"
         for test in plan.tests
     ]

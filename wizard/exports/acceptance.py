@@ -34,7 +34,7 @@ def write(considered: Considered, stream: TextIO) -> None:
 
 def _test(test: CollectiveTest, stream: TextIO) -> None:
     nodes = f"{test.nodes:,} node{'s' if test.nodes > 1 else ''}"
-    stream.write(f"\n### {test.operation.replace('_', '-').replace('p2p', 'send and receive')} on {test.where}\n\n")
+    stream.write(f"\n### {test.called} on {test.where}\n\n")
     stream.write(f"{nodes}, {test.ranks:,} GPUs" + (f": `{test.command}`" if test.command else "") + "\n\n")
     stream.write("| message | expected | limit | below the limit |\n|---:|---:|---:|---|\n")
     for each in test.points:
