@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import tomllib
+from pathlib import Path
 
 import pytest
 import tomli_w
 
 from catalogs import load_catalog
 from catalogs.loading import OWN_FOLDER
+from rules.design import SCHEMA_VERSION
 from tests.wizard.calls import call
 from wizard import basis, schemas
 from wizard.basis import flat, unpacked
 from wizard.causes import Cause, causes_of
+from wizard.files import load
 from wizard.replay import replay
+
+EARLIER = sorted((Path(__file__).parent / "earlier").glob("*.toml"))
 
 
 @pytest.fixture
@@ -150,6 +155,23 @@ class TestUpdate:
     def test_as_json(self, copy, other_catalog):
         called = call("replay", copy, "--json", "--catalog", other_catalog)
         schemas.validator("replay").validate(called.json)
+
+
+class TestEarlierFiles:
+    """A design of every schema version that there was, as it was written then: one without [basis] in the first."""
+
+    def test_there_is_one_of_every_version(self):
+        assert {path.stem for path in EARLIER} == {f"schema-{version}" for version in range(1, SCHEMA_VERSION + 1)}
+
+    @pytest.mark.parametrize("path", EARLIER, ids=lambda path: path.stem)
+    def test_it_loads_and_is_derived_again(self, path, tmp_path):
+        copy = tmp_path / path.name
+        copy.write_bytes(path.read_bytes())
+        assert load(copy).is_design
+        called = call("replay", copy, "--update", "--json")
+        assert called.code == 1
+        assert any(cause.startswith("the catalog changed") for cause in called.json[0]["causes"])
+        assert call("replay", copy).code == 0
 
 
 class TestMany:
