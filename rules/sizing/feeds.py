@@ -261,7 +261,8 @@ def usual_feed(region: str, catalog: Catalog, *, desktop: bool) -> str:
     Source: catalog facts of topic `mains`, the voltage of outlets by country.
     """
     fact = MAINS_ELSEWHERE if region and not _has_120_v(region, catalog) else MAINS_120_V
-    return str(fact_value(catalog.facts, fact, "desk" if desktop else "rack").value)
+    volts = fact_value(catalog.facts, fact, "desk" if desktop else "rack").to("V")
+    return f"{volts:g}v_{'single' if desktop else 'three'}_phase"
 
 
 @lru_cache(maxsize=64)
