@@ -202,7 +202,7 @@ class Work:
 
         named_after_file = self.meta.get("name") in (None, "", self.path.stem if self.path else None)
         meta = meta_of(path.stem if named_after_file else str(self.meta["name"]), catalog, self.meta)
-        write_atomically(path, saved_text(design, meta, catalog))
+        write_atomically(path, saved_text(design, meta, catalog, self.opened))
         return meta
 
     def wrote(self, path: Path, design: Design, meta: dict[str, Any]) -> None:
@@ -249,16 +249,20 @@ def _put_away(place: Path) -> str:
 
 
 def _loaded(path: Path) -> Work:
+    from wizard.policies import under_policies
+
     loaded = load(path)
-    session = Session(answers=loaded.answers).mark_saved()
+    session = Session(answers=under_policies(loaded)).mark_saved()
     return Work(session, path=path.absolute(), meta=dict(loaded.meta), is_design=loaded.is_design, opened=loaded.document)
 
 
 def copied(path: Path) -> Work:
     """Return new work that starts from an example: its answers, without its file; raises FileError."""
+    from wizard.policies import site_policies
+
     loaded = load(path)
     meta = {key: value for key, value in loaded.meta.items() if key == "notes"}
-    return Work(Session(answers=loaded.answers), meta=meta)
+    return Work(Session(answers=loaded.answers.with_policies(site_policies())), meta=meta)
 
 
 def resumed(found: Unfinished) -> Work:
