@@ -165,3 +165,17 @@ def test_schedules_and_offloads_that_nobody_knows(tmp_path):
     assert double["activations"] == pytest.approx(15 / 8 * flat["activations"], rel=1e-4)
     assert "no pipeline schedule" in estimated(tmp_path, **common, schedule="zigzag")["notes"][0]
     assert "offload 'moon' is not known" in estimated(tmp_path, **common, offload="moon")["notes"][0]
+
+
+def test_llama_405b_is_never_refused(tmp_path):
+    """TP 8, PP 16 on 16,384 H100 of 80 GB, 8,192 tokens, no recomputation: 400 TFLOP/s per GPU [arXiv:2407.21783 table 4, §3.3.2]."""
+    path = tmp_path / "runs.toml"
+    path.write_text(
+        '[[run]]\nid = "one"\nmodel = "llama-3.1-405b"\ngpu = "H100-SXM-80GB"\ngpus = 16384\nprecision = "bf16"\nseq_len = 8192\n'
+        'tp = 8\npp = 16\nzero_stage = 1\nmicro_batch = 1\nglobal_batch = 2048\nrecompute = "none"\n',
+        "utf-8",
+    )
+    found = call("estimate", str(path), "--json").json[0]
+    assert found["verdict"] in ("fits", "at_risk")
+    assert found["memory_gib"]["low"] < 79.6, "it ran on 80 GB"
+    assert any("needs the least memory" in note for note in found["notes"]), "interleaving, which is not stated, would take more"

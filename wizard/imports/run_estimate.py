@@ -65,7 +65,7 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
         return _printed(row.id, notes=[str(reason)])
     kernel = _memory_kernel(_Key(case.workload), case.options)
     plan = _likeliest(case, kernel)
-    notes = [*case.notes, *_choice_notes(case, plan)]
+    notes = [*case.notes, *_choice_notes(case, plan, kernel)]
     memory = _memory(row, case, plan, notes)
     made = _printed(row.id, notes=notes)
     if memory is not None:
@@ -143,8 +143,8 @@ def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
         low, expected, _ = kernel.peak_bytes(plan)
         fit = _FITS if expected <= capacity else _AT_RISK if low <= capacity else _TOO_LARGE
         rated.append(_Rated(fit, _seconds(case, plan, model, kernel) if model else 0.0, expected, order, plan))
-    best = min(rated, key=lambda each: (each.fit, each.size if each.fit == _TOO_LARGE else each.seconds, each.order))
-    if best.fit == _TOO_LARGE:
+    best = min(rated, key=lambda each: (each.fit, each.seconds if each.fit == _FITS else each.size, each.order))
+    if best.fit != _FITS:
         return best.plan
     return next(each.plan for each in rated if each.fit == best.fit and each.seconds <= WORTH_IT * best.seconds)
 
@@ -161,7 +161,7 @@ def _seconds(case: RunCase, plan: Plan, model: StepModel, kernel: MemoryModel) -
     return share * whole + (1 - share) * model.time(lighter).total
 
 
-def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
+def _choice_notes(case: RunCase, plan: Plan, kernel: MemoryModel) -> list[str]:
     values = {
         "recompute": plan.recompute,
         "vpp": plan.virtual_stages,
@@ -173,6 +173,8 @@ def _choice_notes(case: RunCase, plan: Plan) -> list[str]:
     chosen = ", ".join(f"{key} {values[key]}" for key in case.open)
     if len(case.plans) == 1 or case.hardware is None:
         return [f"not stated: {chosen} is assumed"]
+    if kernel.peak_bytes(plan)[1] > case.hardware.memory_bytes:
+        return [f"not stated: {chosen} needs the least memory; nothing is expected to fit"]
     return [f"not stated: {chosen} is the fastest that is expected to fit, within {WORTH_IT - 1:.0%}"]
 
 
