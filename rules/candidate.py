@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.facts import FactField
     from rules.guidance.declare import Rule
+    from rules.sizing.fabric.compute import ComputeChoice
     from rules.sizing.fabric.floor import Floor
     from rules.sizing.results import (
         BomLine,
@@ -45,7 +46,7 @@ class Candidate:
     `units` counts what is bought (servers, or pre-integrated racks); `nodes` counts scale-out nodes (servers, or the trays of the
     racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placed_density` is the
     number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before); `floor` says then where
-    everything stands.
+    everything stands. `network` is the choice of the network among GPUs, which does not depend on where things stand.
     """
 
     id: str
@@ -68,6 +69,7 @@ class Candidate:
     sized_by: str = ""
     placed_density: int = 0
     floor: Floor | None = None
+    network: ComputeChoice | None = None
 
     @property
     def rejections(self) -> list[Finding]:

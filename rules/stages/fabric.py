@@ -23,7 +23,7 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """Design the networks, keep them on the candidate and return the stage's fact."""
     sized = design_fabric(candidate, context)
-    candidate.fabric = sized.design
+    candidate.fabric, candidate.network = sized.design, sized.choice
     return fabric_facts(sized, candidate, context)
 
 

@@ -69,13 +69,14 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     share = adapters.offered_gbps / gpus_per_node
     delivered = threshold_number(catalog.thresholds, "fab-effective")
     step = StepAtRate(candidate, context, traffic)
-    choice = choose_compute(candidate, context, adapters, step, share)
+    known = candidate.network if candidate.floor is not None else None  # cabled again: what is counted stays
+    choice = known or choose_compute(candidate, context, adapters, step, share)
     density = candidate.placed_density or (candidate.node.trays if candidate.node.is_rack else USUAL_NODES_PER_RACK)
     racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
     built = (choice.chosen.counts.switches, choice.chosen.height_u) if choice.chosen else (0, 0.0)
     managers = MANAGERS_PER_FABRIC if choice.chosen and choice.chosen.counts.manager_links else 0
     front = size_front_end(candidate, context, front_adapters, *built, racks, managers)
-    if front.storage is not None and not candidate.node.is_rack:  # a spare tray takes the place of a failed one in its rack
+    if known is None and front.storage is not None and not candidate.node.is_rack:  # a spare tray replaces a failed one in its rack
         choice = with_spares(choice, front.storage.spares, adapters)
     spares = front.storage.spares if front.storage else 0
     floor = candidate.floor or estimate_floor(candidate, context, choice, front, racks, density)
