@@ -83,9 +83,9 @@ _FITTING = computed(
     "pue",
 )
 _OUTLETS = computed("sizing.feeds.choose_feed", "feed", "nodes_per_rack", "supply_count", "outlet_kind")
-_UPS = computed("sizing.backup.size_ups", "facility.ups", "it_power_kw", "fact.power-chain")
-_GENERATOR = computed("sizing.backup.size_generator", "facility.generator", "total_power_kw", "fact.power-chain")
-_SWING = computed("sizing.backup.swing_kw", "gpu_power_w", "unit_count", "power_cap_w", "fact.power-chain")
+_UPS = computed("sizing.backup.size_ups", "facility.ups", "it_power_kw", "fact.power-chain.ups_power_factor")
+_GENERATOR = computed("sizing.backup.size_generator", "facility.generator", "total_power_kw", "fact.power-chain.generator_power_factor")
+_SWING = computed("sizing.backup.swing_kw", "gpu_power_w", "unit_count", "power_cap_w", "fact.power-chain.gpu_idle_share")
 _WAY_IN = computed(
     "sizing.moving_in.obstacles",
     "facility.delivery_weight",
@@ -203,8 +203,8 @@ ORIGINS: dict[str, Origin] = {
     **for_each("outlets_known outlets_needed outlets_offered", _OUTLETS),
     **for_each("ups_said ups_none ups_words ups_kva", _UPS),
     **for_each("generator_said generator_none generator_words generator_kva", _GENERATOR),
-    "inrush_a": computed("sizing.backup.inrush_a", "nodes_per_rack", "supply_count", "fact.power-chain"),
-    "breaker_trip_a": computed("sizing.backup.inrush_limit_a", "feed", "pdu.current", "fact.power-chain"),
+    "inrush_a": computed("sizing.backup.inrush_a", "nodes_per_rack", "supply_count", "fact.power-chain.inrush_per_supply"),
+    "breaker_trip_a": computed("sizing.backup.inrush_limit_a", "feed", "pdu.current", "fact.power-chain.breaker_trip_low"),
     **for_each("units_at_once switch_on_in_turn", computed("sizing.backup.units_at_once", "feed", "supply_count", "breaker_trip_a")),
     **for_each("swing_known swing_kw", _SWING),
     "swing_percent": arithmetic("100 * swing_kw / it_power_kw"),
@@ -258,7 +258,7 @@ SECTIONS: dict[str, str | Origin] = {
     "facility.heat_to_water": "water_heat_kw",
     "facility.heat_to_room": "room_heat_kw",
     "facility.loaded_rack": "loaded_rack_kg",
-    "facility.floor_load": "rack_floor_kpa",
+    "facility.load_on_floor": "rack_floor_kpa",
     "facility.binding": "rack_binding_words",
     "facility.airflow": "airflow_cfm",
     "facility.water_flow": "water_flow",

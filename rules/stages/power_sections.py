@@ -85,7 +85,7 @@ def _facility_section(design: FacilityDesign, fact: Mapping[str, Scalar]) -> dic
         section["heat_to_room"] = show("room_heat_kw", fact["room_heat_kw"])
     if fact.get("rack_floor_kpa"):
         section["loaded_rack"] = show("loaded_rack_kg", fact["loaded_rack_kg"])
-        section["floor_load"] = show("rack_floor_kpa", fact["rack_floor_kpa"])
+        section["load_on_floor"] = show("rack_floor_kpa", fact["rack_floor_kpa"])
     if fact.get("rack_binding_words"):
         section["binding"] = fact["rack_binding_words"]
     if design.airflow is not None:
