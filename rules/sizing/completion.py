@@ -19,6 +19,8 @@ AAPG Bulletin 84, 2000]."""
 CUBE_ROOT_FROM_SHAPE = 20.0
 """From this shape on the cube root of a gamma variable is taken as normal, which is off by less than a thousandth [Wilson and Hilferty,
 Proceedings of the National Academy of Sciences 17, 1931]."""
+CERTAIN_EXPONENT = 40.0
+"""A chance that differs from 0 or 1 by less than exp(-40), 4e-18, is 0 or 1: a double cannot tell."""
 SERIES_TERMS, SERIES_PRECISION = 10_000, 1e-9
 MULTIPLIER, INCREMENT, MODULUS = 6364136223846793005, 1442695040888963407, 2**64
 """The linear congruential generator of MMIX [Knuth, The Art of Computer Programming 2, 3.3.4]; its upper bits are used."""
@@ -114,6 +116,9 @@ def gamma_below(shape: float, value: float) -> float:
     """Return the chance that a gamma variable of `shape` and scale 1 is below `value`: the regularised lower incomplete gamma function."""
     if value <= 0.0:
         return 0.0
+    # Chernoff's bound of either tail: beyond it the series would only add up to what is known.
+    if shape * math.log(value / shape) - (value - shape) < -CERTAIN_EXPONENT:
+        return 1.0 if value > shape else 0.0
     if shape > CUBE_ROOT_FROM_SHAPE:
         ninth = 1.0 / (9.0 * shape)
         return 0.5 * math.erfc(-((value / shape) ** (1.0 / 3.0) - (1.0 - ninth)) / math.sqrt(2.0 * ninth))

@@ -107,3 +107,10 @@ def test_bloom_lost_little_of_its_time():
     run = Interrupted(118 * DAY, 3 * HOUR, 40.0, 600.0, week / 1.5)
     lost = 1.0 - run.work / completion(run).mean
     assert 0.0037 + 0.01 <= lost <= 0.0037 + 0.02
+
+
+@pytest.mark.parametrize(("shape", "value"), [(5, 200.0), (3, 5000.0), (20, 90.0), (200, 40.0), (2, 1e-9), (5, 3.0)])
+def test_far_tails_are_what_the_poisson_distribution_says(shape, value):
+    """Of whole shapes a gamma variable is below x where a Poisson variable of mean x reaches the shape (Abramowitz and Stegun 6.5.13)."""
+    below = sum(math.exp(-value + count * math.log(value) - math.lgamma(count + 1)) for count in range(shape))
+    assert gamma_below(shape, value) == pytest.approx(1.0 - below, abs=1e-3)
