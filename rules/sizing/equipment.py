@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
@@ -60,17 +60,17 @@ class Load:
 
     boxes: tuple[Boxes, ...] = ()
 
-    @property
+    @cached_property
     def units(self) -> float:
         """Return the rack units that the boxes take."""
         return sum(each.count * each.height_u for each in self.boxes)
 
-    @property
+    @cached_property
     def power_kw(self) -> float:
         """Return their power in kW, without what is not known."""
         return sum(each.count * (each.power_kw or 0.0) for each in self.boxes)
 
-    @property
+    @cached_property
     def weight_kg(self) -> float | None:
         """Return their weight in kg, None where that of any is not stated."""
         known = [each.count * each.weight_kg for each in self.boxes if each.weight_kg is not None]
@@ -84,7 +84,7 @@ class Equipment:
     name: str
     boxes: tuple[Boxes, ...]
 
-    @property
+    @cached_property
     def load(self) -> Load:
         """Return all of it as one load."""
         return Load(self.boxes)

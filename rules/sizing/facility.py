@@ -155,7 +155,7 @@ def _outlets(node: Node, context: Context) -> int | None:
     if answers.given("facility.outlets_per_rack"):
         return answers.count("facility.outlets_per_rack")
     terms, feed = feeds.FeedTerms.of(answers), answers.text("facility.feed")
-    known = terms.circuits_of(feed, context.catalog) if feed and terms.circuits and terms.current_a else []
+    known = terms.circuits_of(feed, context.catalog) if feed and terms.circuits and terms.current_a else ()
     if supplies is None or not known:
         return None
     rating_kw = magnitude(supplies.installed, "kW") / supplies.count

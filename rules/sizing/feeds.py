@@ -82,7 +82,7 @@ class FeedTerms:
         known = self.circuits_of(feed, catalog)
         return self.carrying(self.circuits) * self.each_kw(known[0]) if known else None
 
-    def circuits_of(self, feed: str, catalog: Catalog) -> list[Pdu]:
+    def circuits_of(self, feed: str, catalog: Catalog) -> tuple[Pdu, ...]:
         """Return the circuits of a feed that may be used, smallest first: of the current that was given, else the catalog's.
 
         Of a single-phase feed it is the smallest one, the usual outlet, unless a current says otherwise.
@@ -90,7 +90,7 @@ class FeedTerms:
         known = _circuits(feed, catalog)
         if self.current_a is None or not known:
             return known[:1] if known and known[0].phases == 1 else known
-        return [pdu for pdu in known if pdu.current.to("A") == self.current_a] or [_own_circuit(known[0], self.current_a)]
+        return tuple(pdu for pdu in known if pdu.current.to("A") == self.current_a) or (_own_circuit(known[0], self.current_a),)
 
 
 @dataclass(frozen=True)
@@ -194,6 +194,7 @@ USUAL = FeedTerms()
 """Terms where nothing was said."""
 
 
+@lru_cache(maxsize=1024)
 def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = False, terms: FeedTerms = USUAL) -> Feed | None:
     """Return the circuits for a rack (or a desktop machine) that draws `load_kw`.
 
@@ -222,7 +223,7 @@ def choose_feed(load_kw: float, feed: str, catalog: Catalog, *, desktop: bool = 
     return Feed(chosen, max(wanted, circuits_for(load_kw, each_kw)), each_kw, not feed)
 
 
-def _redundant(load_kw: float, known: list[Pdu], terms: FeedTerms, *, assumed: bool) -> Feed:
+def _redundant(load_kw: float, known: tuple[Pdu, ...], terms: FeedTerms, *, assumed: bool) -> Feed:
     chosen = next((pdu for pdu in known if terms.each_kw(pdu) >= load_kw - TOLERANCE_KW), known[-1])
     each_kw = terms.each_kw(chosen)
     carrying = max(1, circuits_for(load_kw, each_kw))
@@ -230,12 +231,13 @@ def _redundant(load_kw: float, known: list[Pdu], terms: FeedTerms, *, assumed: b
     return Feed(chosen, circuits, each_kw, assumed, terms.redundancy)
 
 
-def _circuits(feed: str, catalog: Catalog) -> list[Pdu]:
+@lru_cache(maxsize=64)
+def _circuits(feed: str, catalog: Catalog) -> tuple[Pdu, ...]:
     """Return the catalog's circuits of a voltage and number of phases, smallest first."""
     volts, _, phases = feed.partition("v_")
     number = 3 if phases.startswith("three") else 1
     found = [pdu for pdu in catalog.pdus if pdu.phases == number and pdu.voltage.to("V") == float(volts)]
-    return sorted(found, key=lambda pdu: pdu.usable.to("kW"))
+    return tuple(sorted(found, key=lambda pdu: pdu.usable.to("kW")))
 
 
 def _own_circuit(like: Pdu, amperes: float) -> Pdu:
@@ -272,6 +274,6 @@ def _has_120_v(region: str, catalog: Catalog) -> bool:
     return is_of_the_us(catalog, region) or region.strip().lower() in listed
 
 
-def _outlets(catalog: Catalog) -> list[Pdu]:
+def _outlets(catalog: Catalog) -> tuple[Pdu, ...]:
     """Return every single-phase circuit of the catalog, smallest first: what a desk may have where no place was said."""
-    return sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW"))
+    return tuple(sorted((pdu for pdu in catalog.pdus if pdu.phases == 1), key=lambda pdu: pdu.usable.to("kW")))
