@@ -7,6 +7,7 @@ module declares its fields in a table `FACTS: tuple[FactField, ...]`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number
@@ -56,6 +57,7 @@ class FactField:
     meaning: str
 
 
+@lru_cache(maxsize=4096)
 def unit_of(name: str) -> str:
     """Return the shown unit of the field `name`, "" for counts, ratios, names and flags."""
     parts = name.split("_")

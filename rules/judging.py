@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rules.findings import Scalar
     from rules.guidance.declare import Rule
 
+_PLACE = {stage: place for place, stage in enumerate(Stage)}
 MOST_REENTRIES = 3
 """How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
 
@@ -59,7 +60,7 @@ def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[
         fact = module.assess(candidate, context)
         candidate.bom.extend(module.bill(candidate, context))
         failures += apply_rules(module, candidate, fact, context, strict=strict)
-    candidate.findings.sort(key=lambda found: list(Stage).index(found.stage))
+    candidate.findings.sort(key=lambda found: _PLACE[found.stage])
     return failures
 
 
