@@ -17,11 +17,12 @@ from wizard.preferences import preferences, use
 from wizard.session import Session
 from wizard.situations import load_situations
 from wizard.stopping import leaving_on_signals
-from wizard.tui.actions import HOMES, Action, actions_of, bindings_of
+from wizard.tui.actions import ACTIONS, HOMES, Action, actions_of, bindings_of
 from wizard.tui.asking import Asker
 from wizard.tui.engine_app import EngineApp
 from wizard.tui.giving import Giver
 from wizard.tui.help import help_text
+from wizard.tui.jumping import jump
 from wizard.tui.keeping_app import URGENT
 from wizard.tui.keymap import use_keymap
 from wizard.tui.pages import COMPARE, LOOK, PAGES
@@ -64,6 +65,7 @@ class WizardApp(EngineApp):
     ) -> None:
         super().__init__(Adviser(catalog_folders, advise))
         self._configure(config or Config())
+        self.animation_level = "none"  # nothing here moves by itself, and over a slow line it would only cost
         self.fault: FileError | None = None
         self.asker, self.giver = Asker(self), Giver(self)
         self._file = file
@@ -218,8 +220,6 @@ class WizardApp(EngineApp):
 
     async def action_perform_id(self, id_: str) -> None:
         """Perform an action by its id, for clicks."""
-        from wizard.tui.actions import ACTIONS
-
         action = next(each for each in ACTIONS if each.id == id_)
         await self.run_action(id_, self if action.scope == "everywhere" else self.screen)
 
@@ -326,6 +326,14 @@ class WizardApp(EngineApp):
     def action_what_if(self) -> None:
         """Open a what-if, or compare, keep or drop the open one."""
         self.asker.toggle_what_if()
+
+    def action_compare_file(self) -> None:
+        """Compare with a saved design."""
+        self.asker.compare_file()
+
+    def action_jump(self) -> None:
+        """Show letters to jump by."""
+        jump(self)
 
     def action_find_effects(self) -> None:
         """Look for what the open answers cost in certainty."""

@@ -9,16 +9,19 @@ from textual.content import Content
 
 from rules.answers import AnswerError
 from wizard.changes import difference
+from wizard.files import FileError, load
 from wizard.interview import load_interview
 from wizard.preferences import typed
 from wizard.tui.help import behind_text
-from wizard.tui.screens.dialogs import TextDialog
+from wizard.tui.screens.dialogs import FileDialog, TextDialog
 from wizard.tui.screens.prompts import ProgressDialog, PromptDialog
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from rules.answers import Answers
+    from rules.design import Design
     from rules.findings import Remedy
     from rules.whynot.whynot import WhyNot
     from wizard.tui.app import WizardApp
@@ -192,6 +195,38 @@ class Asker:
             self._app.change(work.session.keep() if choice == "keep" else work.session.drop())
             work.base_design = None
             await self._app.resync()
+
+    def compare_file(self) -> None:
+        """Ask for a file and show its design beside the one in hand; answers are designed first."""
+        app, design = self._app, self._app.work.design
+        if design is None:
+            app.notify("There is no design yet.", severity="warning")
+            return
+
+        def chosen(path: Path | None) -> None:
+            if path is None:
+                return
+            dialog = TextDialog(f"{path.name} beside this design", Content(WAITING))
+            app.push_screen(dialog)
+            self._off_screen(partial(self._beside, dialog, path, design))
+
+        app.push_screen(FileDialog("Compare with", "", must_exist=True), chosen)
+
+    def _beside(self, dialog: TextDialog, path: Path, design: Design) -> None:
+        from rules.comparison.compare import compare_designs
+        from rules.comparison.text import comparison_lines
+
+        try:
+            loaded = load(path)
+        except FileError as error:
+            self._app.call_from_thread(dialog.show_text, Content(str(error)))
+            return
+        document: Any = loaded.document
+        if document is None:
+            made = self._app.adviser.advise(-1, loaded.answers).design
+            document = made.document() if made is not None else {}
+        lines = comparison_lines(compare_designs(document, design.document()), (path.stem[:18], "this"), dialog.text_width)
+        self._app.call_from_thread(dialog.show_text, Content("\n".join(lines)))
 
     # --- certainty
 
