@@ -103,8 +103,7 @@ def stage_parameters(shape: ModelShape, stages: int, virtual: int) -> tuple[Stag
     mixed_matrix = wide * max(shape.shared_expert_ffn_size, shape.expert_ffn_size)
     predicting = shape.mtp_layers * (2.0 * shape.hidden_size**2 + 3.0 * shape.hidden_size)
     for stage, count in enumerate(per_stage):
-        further = shape.mtp_layers if stage == stages - 1 else 0
-        chunk = -(-count // virtual)
+        further, chunk = shape.mtp_layers if stage == stages - 1 else 0, -(-count // virtual)
         begin = stage * chunk if virtual > 1 else start
         leading = max(0, min(chunk if virtual > 1 else count, shape.dense_layers - begin)) if shape.experts else count
         root = (embedding if stage == 0 else 0.0) + (tied_head + shape.hidden_size if stage == stages - 1 else 0.0)

@@ -65,9 +65,7 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
     shape = shape_from_answers(answers, catalog)
     _check_kind(kind, shape)
     _record_model(resolving, kind, shape)
-    for key in ("workload.kind", "training.precision", "training.optimizer"):
-        if not answers.given(key):
-            resolving.assumed[key] = f"{answers.text(key)}: {answers.assumptions()[key]}"
+    _record_choices(resolving)
     sequence = _sequence_length(resolving, kind, shape)
     parameters = count_parameters(shape, sequence)
     trainable = _trainable(resolving, kind, shape, parameters)
@@ -95,8 +93,15 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         rollout=_rollout(resolving),
         embedding_sharding=answers.text("training.embedding_sharding") if answers.given("training.embedding_sharding") else "balanced",
         embedding_optimizer=_of_tables(answers, shape),
-        reserved_gib=(answers.number("training.reserved_memory") or 0.0) if answers.given("training.reserved_memory") else 0.0,
+        reserved_gib=answers.number("training.reserved_memory") or 0.0,
     )
+
+
+def _record_choices(resolving: _Resolving) -> None:
+    answers = resolving.answers
+    for key in ("workload.kind", "training.precision", "training.optimizer"):
+        if not answers.given(key):
+            resolving.assumed[key] = f"{answers.text(key)}: {answers.assumptions()[key]}"
 
 
 def _post_training(resolving: _Resolving, kind: str) -> str:
