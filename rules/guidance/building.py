@@ -7,6 +7,15 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule
 
+CAP = Fix(
+    "facility.gpu_power_cap",
+    "cap the GPUs, at about {fitting_speed_percent} of their speed",
+    "{fitting_cap_w}",
+    when=(F.can_be_capped == True,),
+    lower=True,
+)
+"""Offered where power binds and a cap that drivers accept would make the design fit."""
+
 BUILDING_RULES: tuple[Rule, ...] = (
     Rule(
         id="power.altitude_derates",
@@ -111,13 +120,7 @@ BUILDING_RULES: tuple[Rule, ...] = (
             "beside others: {total_share_percent} of the limit."
         ),
         fix=(
-            Fix(
-                "facility.gpu_power_cap",
-                "cap the GPUs, at about {fitting_speed_percent} of their speed",
-                "{fitting_cap_w}",
-                when=(F.can_be_capped == True,),
-                lower=True,
-            ),
+            CAP,
             Fix("facility.total_power", "plan what the design draws", "{total_power_kw}"),
         ),
         writes=("power_binds",),

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
+from rules.guidance.building import CAP
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
 FEED_RULES: tuple[Rule, ...] = (
@@ -130,6 +131,56 @@ FEED_RULES: tuple[Rule, ...] = (
             to="datacenter",
             ask="Can {paths_needed} independent paths reach each rack, each with its share of the cords?",
             good_answer="{paths_needed} paths, or an accepted stop of the rack when one is lost",
+        ),
+    ),
+    Rule(
+        id="power.supplies_not_redundant",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.supplies_redundant == True, F.supply_usable_kw < F.node_power_kw),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-redundancy",),
+        because=(
+            "With its spare supplies gone one {node} has {supply_usable_kw} for a peak of {node_power_kw}: it throttles or stops when"
+            " a feed is lost."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="What does one {node} do at full load when one feed fails: run on, throttle, or stop?",
+            good_answer="run on, with supplies that carry {node_power_kw}",
+        ),
+    ),
+    Rule(
+        id="power.supply_exhausted",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.STRONG,
+        when=(F.is_own_server == True, F.supplies_known == True, F.supply_load_percent > limit("pow-psu-load", "reject")),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-load",),
+        because=(
+            "One {node} draws {node_power_kw}, {supply_load_percent} of what its supplies are rated at, {supply_installed_kw}: nothing is "
+            "left for the peaks of its GPUs. {limit_pow_psu_load} % is the usual ceiling."
+        ),
+        fix=(Fix("own_server.supply_rating", "use larger supplies"), CAP),
+    ),
+    Rule(
+        id="power.supply_overloaded",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.supplies_known == True, F.supplies_redundant == False, F.supply_load_percent > limit("pow-psu-load")),
+        guidance=("G1f.2",),
+        thresholds=("pow-psu-load",),
+        because=(
+            "One {node} loads its supplies to {supply_load_percent} of {supply_installed_kw}; {limit_pow_psu_load} % is the usual "
+            "ceiling, since GPUs peak above their rating for milliseconds."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Which supplies carry {node_power_kw} and the GPUs' peaks?",
+            good_answer="supplies that {node_power_kw} load to 80 % or less",
         ),
     ),
     Rule(

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from rules.findings import Kind, Stage, Strength
+from rules.guidance.building import CAP
 from rules.guidance.cooling import MORE_LIQUID, REAR_DOORS
 from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
@@ -119,13 +120,7 @@ RACK_RULES: tuple[Rule, ...] = (
         because="One {node} draws {node_power_kw}; a rack of the hall gives {rack_power_limit_kw}.",
         fix=(
             Fix("facility.rack_power", "give each rack what one unit draws", "{node_power_kw}"),
-            Fix(
-                "facility.gpu_power_cap",
-                "cap the GPUs, at about {fitting_speed_percent} of their speed",
-                "{fitting_cap_w}",
-                when=(F.can_be_capped == True,),
-                lower=True,
-            ),
+            CAP,
         ),
         writes=("power_binds",),
         priority=20,
