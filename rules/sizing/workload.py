@@ -65,12 +65,10 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
     shape = shape_from_answers(answers, catalog)
     _check_kind(kind, shape)
     _record_model(resolving, kind, shape)
-    _record_choices(resolving)
     sequence = _sequence_length(resolving, kind, shape)
     parameters = count_parameters(shape, sequence)
     trainable = _trainable(resolving, kind, shape, parameters)
     optimizer = answers.text("training.optimizer")
-    unit = {"vision": "image", "recommendation": "sample"}.get(kind, "token")
     total, dataset = _amount(resolving, kind, shape, parameters)
     return Workload(
         kind=kind,
@@ -78,7 +76,7 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         parameters=parameters,
         precision=answers.text("training.precision"),
         optimizer=optimizer,
-        unit=unit,
+        unit={"vision": "image", "recommendation": "sample"}.get(kind, "token"),
         units_total=total,
         global_batch=_global_batch(resolving, kind, parameters, sequence, shape),
         sequence_length=sequence,
@@ -143,6 +141,7 @@ def _check_kind(kind: str, shape: ModelShape) -> None:
 
 
 def _record_model(resolving: _Resolving, kind: str, shape: ModelShape) -> None:
+    _record_choices(resolving)
     if not any(resolving.answers.given(key) for key in _MODEL_KEYS):
         reason = (
             "the size of most public benchmarks and fine-tunes" if kind not in ("vision", "recommendation") else "the usual benchmark model"
