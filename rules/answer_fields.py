@@ -105,6 +105,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("scale.deadline", "54 days", "day", 0.001, 36_500, "90 days", "a quarter of a year, a usual planning horizon"),
     _count("scale.nodes", "8", 1, 1_000_000, units=("nodes", "node", "servers")),
     _count("scale.gpus", "1024", 1, 10_000_000, units=("GPUs", "GPU", "gpus")),
+    _count("scale.later_nodes", "256", 1, 1_000_000, units=("nodes", "node", "servers")),
     # parallelism
     _choice("parallelism.mode", ("automatic", "given"), "automatic", "the search finds the fastest plan that fits"),
     _count("parallelism.tensor", "8", 1, 1024),
@@ -139,6 +140,7 @@ FIELDS: tuple[AnswerField, ...] = (
     # the largest published file system, Orion at Oak Ridge, holds 0.7 EB
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e6),
     _choice("data.access", ("sequential", "random", "small_files"), "sequential", "data for training at scale is packed into large files"),
+    _quantity("data.existing_rate", "3.2 GB/s", "GB/s", 0.01, 10_000),
     _count("data.users", "40", 1, 100_000, units=("users", "user", "people")),
     # datacenter
     AnswerField("facility.region", "name", "Germany"),

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from rules.sizing.fabric.switching import Counted
 
 FACTORS = {"doubled": 2, "fourfold": 4}
-"""Sizes that every design looks at."""
+"""Sizes that every design looks at, beside the one that the answers name."""
 
 
 def outlook_sections(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
@@ -25,10 +25,10 @@ def outlook_sections(candidate: Candidate, context: Context) -> dict[str, dict[s
     chosen = sized.choice.chosen
     if chosen is None:
         return {}
-    return {"fabric.growth": _growth(chosen, candidate, sized.gpus_per_node), "fabric.failures": _failures(chosen)}
+    return {"fabric.growth": _growth(chosen, candidate, context, sized.gpus_per_node), "fabric.failures": _failures(chosen)}
 
 
-def _growth(counted: Counted, candidate: Candidate, gpus_per_node: int) -> dict[str, object]:
+def _growth(counted: Counted, candidate: Candidate, context: Context, gpus_per_node: int) -> dict[str, object]:
     spec, counts = counted.spec, counted.counts
     free = max(spec.nodes, without_recabling(spec, counts))
     section: dict[str, object] = {
@@ -36,6 +36,9 @@ def _growth(counted: Counted, candidate: Candidate, gpus_per_node: int) -> dict[
         "two_tiers_up_to": f"{counts.two_tier_nodes:,} nodes ({counts.two_tier_nodes * gpus_per_node:,} GPUs)",
         "free_ports": {tier: ports for tier, ports in counts.free.items() if ports},
     }
+    later = context.answers.count("scale.later_nodes")
+    if later is not None and later > candidate.nodes:
+        section["target"] = growth_words(grow(spec, counts, later))
     for name, factor in FACTORS.items():
         section[name] = growth_words(grow(spec, counts, factor * candidate.nodes))
     return section

@@ -190,6 +190,6 @@ SECTIONS: dict[str, str | Origin] = {
     "fabric.management.power_typical": _FRONT_POWER,
     "fabric.management.power_maximum": _FRONT_POWER,
     "fabric.management": "managed_switches",
-    "fabric.growth": computed(f"{_F}.growth.grow", "nodes", "leaf", "spine", "core", "tiers", "free_leaf_ports"),
+    "fabric.growth": computed(f"{_F}.growth.grow", "scale.later_nodes", "nodes", "leaf", "spine", "core", "tiers", "free_leaf_ports"),
     "fabric.failures": computed(f"{_F}.failures.losses", "layout", "planes", "leaf", "spine", "core", "leaf_loss_percent"),
 }

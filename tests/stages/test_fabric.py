@@ -285,6 +285,9 @@ def test_growth_and_failures_stand_in_the_design(catalog):
     assert "1 link(s) from each leaf to each" in sections["fabric.growth"]["doubled"]
     assert sections["fabric.failures"]["leaf"] == "32 nodes keep 87.5 % of their rate, all nodes together 96.88 %"
     assert sections["fabric.failures"]["spine"] == "128 nodes keep 93.8 % of what passes between leaves, all nodes together 93.75 %"
+    growing, context = made(catalog, "nvidia-dgx-h100", 32, preferences__fabric="infiniband", scale__later_nodes=64)
+    stage.assess(growing, context)
+    assert stage.describe(growing, context)["fabric.growth"]["target"].startswith("64 nodes: 16 leaf + 8 spine; 128 links move")
     single, context = made(catalog, "nvidia-dgx-h100", 1)
     stage.assess(single, context)
     assert "fabric.growth" not in stage.describe(single, context)
