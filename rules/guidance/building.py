@@ -35,6 +35,23 @@ BUILDING_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="power.altitude_too_high",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.altitude_m > F.altitude_limit_m,),
+        guidance=("G1f.1", "G1f.2"),
+        because=(
+            "At {altitude_m} the air has {air_pressure_percent} of its pressure; classes of equipment end at {altitude_limit_m}, and so do "
+            "most data sheets."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Is one {node} released at {altitude_m}, in writing, with its supplies and drives?",
+            good_answer="released at {altitude_m} and {inlet_celsius}",
+        ),
+    ),
+    Rule(
         id="power.cap_applied",
         stage=Stage.POWER,
         kind=Kind.DECISION,

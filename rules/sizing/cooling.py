@@ -23,6 +23,8 @@ Dell's form uses 1.085 (3.145); NVIDIA's DGX B200 figures, 1,550 CFM for 14.3 kW
 AIR_RISE_F = 20.0
 """Rise of the air through a rack where the node does not state its flow, in °F. NVIDIA plans its DGX B200 racks with 150 CFM per kW,
 which is a rise of 21 °F; room designs use 20 °F (158 CFM per kW)."""
+FAHRENHEIT_PER_KELVIN = 1.8
+"""Degrees Fahrenheit in a kelvin (definition)."""
 LITRES_PER_MINUTE_PER_KW = 1.5
 """Coolant flow per kilowatt at an approach of 5 K: the convention of the Open Compute Project for coolant distribution units."""
 PASCALS_AT_SEA_LEVEL = 1.0
@@ -184,11 +186,26 @@ def inlet_limit_celsius(stated: float, altitude_m: float, catalog: Catalog) -> f
     return stated - max(0.0, altitude_m - start) / each
 
 
+def highest_hall_m(catalog: Catalog) -> float:
+    """Return the height in m up to which the classes of air hold (ASHRAE TC 9.9: 3,050 m)."""
+    return fact_value(catalog.facts, "ashrae-altitude", "highest").to("m")
+
+
+def exhaust_celsius(inlet_celsius: float, air_heat_kw: float, cfm: float, pressure_ratio: float = PASCALS_AT_SEA_LEVEL) -> float:
+    """Return the temperature in °C of the air that leaves a unit: a DGX B200 of 14.3 kW and 1,550 CFM warms it by 29 °F, 16 K."""
+    if cfm <= 0:
+        return inlet_celsius
+    rise_f = CFM_PER_WATT_PER_DEGREE_F * air_heat_kw * 1000.0 / cfm / pressure_ratio
+    return inlet_celsius + rise_f / FAHRENHEIT_PER_KELVIN
+
+
 def air_class(inlet_celsius: float, altitude_m: float, catalog: Catalog) -> str:
     """Return the coolest ASHRAE class of equipment that may run at an inlet temperature and height: "recommended", "A1" to "A4".
 
-    Above them all it is "none".
+    Above them all, and above the height that the classes reach, it is "none".
     """
+    if altitude_m > highest_hall_m(catalog):
+        return "none"
     recommended = fact_value(catalog.facts, "ashrae-recommended", "inlet_high").to("degC")
     if inlet_celsius <= recommended:
         return "recommended"

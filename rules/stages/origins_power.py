@@ -172,6 +172,8 @@ ORIGINS: dict[str, Origin] = {
     "inlet_recommended_celsius": taken("fact.ashrae-recommended.inlet_high"),
     "inlet_class": computed("sizing.cooling.air_class", "inlet_celsius", "altitude_m"),
     "altitude_m": taken("facility.altitude"),
+    "altitude_limit_m": computed("sizing.cooling.highest_hall_m", "fact.ashrae-altitude.highest"),
+    "exhaust_celsius": computed("sizing.cooling.exhaust_celsius", "inlet_celsius", "node_heat_kw", "node_airflow_cfm", "altitude_m"),
     "air_pressure_percent": computed("sizing.cooling.pressure_ratio", "altitude_m"),
     **for_each("has_inlet_maximum inlet_stated_celsius", taken("node.inlet_maximum")),
     "inlet_maximum_celsius": computed("sizing.cooling.inlet_limit_celsius", "inlet_stated_celsius", "altitude_m", "fact.ashrae-altitude"),

@@ -192,6 +192,7 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
     heat_kw = magnitude(design.heat, "kW") if design else 0.0
     recommended = fact_value(context.catalog.facts, "ashrae-recommended", "inlet_high")
     inlet, altitude = answers.number("facility.inlet_temperature") or 0.0, answers.number("facility.altitude") or 0.0
+    air_kw = sizing.unit_heat_kw * sizing.air_share
     stated = node.inlet_maximum.to("degC") if node.inlet_maximum is not None else 0.0
     released = cooling.inlet_limit_celsius(stated, altitude, context.catalog) if node.inlet_maximum is not None else 0.0
     return {
@@ -211,6 +212,8 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         "inlet_celsius": inlet,
         "inlet_class": cooling.air_class(inlet, altitude, context.catalog),
         "altitude_m": altitude,
+        "altitude_limit_m": cooling.highest_hall_m(context.catalog),
+        "exhaust_celsius": round(cooling.exhaust_celsius(inlet, air_kw, sizing.unit_cfm, cooling.pressure_ratio(altitude)), 1),
         "air_pressure_percent": round(100.0 * cooling.pressure_ratio(altitude), 1),
         "inlet_stated_celsius": stated,
         "inlet_recommended_celsius": recommended.to("degC"),

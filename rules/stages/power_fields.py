@@ -87,6 +87,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("inlet_celsius", "temperature of the air at the inlet"),
     FactField("inlet_class", "coolest ASHRAE class of equipment that may run so: recommended, A1 to A4 or none"),
     FactField("altitude_m", "height of the hall above the sea"),
+    FactField("altitude_limit_m", "height up to which classes of air hold"),
+    FactField("exhaust_celsius", "temperature of the air that leaves a node at full load"),
     FactField("air_pressure_percent", "air pressure over that at sea level"),
     FactField("inlet_stated_celsius", "the node's highest inlet temperature at sea level, 0 where not stated"),
     FactField("inlet_recommended_celsius", "upper end of the range that ASHRAE recommends"),

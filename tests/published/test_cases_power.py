@@ -233,3 +233,16 @@ def test_a_cap_makes_a_design_fit_and_costs_speed():
     capped = asked(hall, facility__gpu_power_cap=offered)
     assert "power.total_exceeded" not in capped.rejections
     assert magnitude(capped.candidate.choice.step.expected, "s") > magnitude(over.candidate.choice.step.expected, "s")
+
+
+def test_beside_others_a_soft_limit_counts_by_its_excess():
+    """Eight A100 systems of 6.5 kW keep to 100 kW at a PUE of 1.3, eight H100 systems of 10.2 kW do not: the excess is the penalty."""
+    answers: dict[str, object] = {
+        "model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h100", "nvidia-dgx-a100-640gb"], "scale.nodes": 8,
+        "facility.total_power": "100 kW", "facility.pue": 1.3, "budget.objective": "best_per_kw", "preferences.storage": "object_store",
+    }  # fmt: skip
+    hard, soft = asked(answers), asked(answers, facility__power_limit="soft")
+    assert hard.candidate.node.id == "nvidia-dgx-a100-640gb"
+    assert len(soft.considered.ranking.good) == 2
+    fastest = asked(answers, facility__power_limit="soft", budget__objective="fastest")
+    assert fastest.candidate.node.id == "nvidia-dgx-h100"

@@ -145,3 +145,9 @@ def test_thin_air_carries_less_from_a_rack(catalog):
 def test_water_through_rear_doors(catalog):
     """Water carries 1 kW with 1.44 L/min at a rise of 10 K: 100 kW take 144 L/min."""
     assert cooling.door_litres_per_minute(100.0, catalog) == pytest.approx(144.0)
+
+
+def test_air_that_leaves_a_dgx_b200(catalog):
+    """14.3 kW in 1,550 CFM warm it by 29 °F, 16.2 K: from 27 to 43 °C."""
+    assert cooling.exhaust_celsius(27.0, 14.3, 1550.0) == pytest.approx(43.2, abs=0.1)
+    assert cooling.air_class(20, 3100, catalog) == "none"
