@@ -58,6 +58,10 @@ FLASH_2_FORWARD, FLASH_2_BACKWARD = (0.38, 100.0), (0.31, 600.0)
 """FlashAttention-2 on Hopper and later, which does not use their instructions: 309, 350 and 370 TFLOP/s forward at 512, 1,024 and 16,384
 tokens on H100, 35 % of the peak over both passes [arXiv:2407.08608 figures 5 and 6]. Ampere is the GPU that it was written for."""
 WITHOUT_GROUP_INSTRUCTIONS = ("Ampere", "Ada", "Volta", "Turing")
+RING_BYTES = (10.0, 12.0)
+"""Bytes per element of a rank's attention output that each step of a context-parallel ring costs beside its kernels, forward and backward:
+a step's output in 16 bits is merged into the sum in 32, read and written; backward the gradients of queries, keys and values are added up
+(counted) [arXiv:2310.01889 §3; Transformer Engine, context parallelism]."""
 FLASH_1_SHARE = 0.5
 """FlashAttention 1 against 2: half as fast [arXiv:2307.08691 abstract]."""
 ATTENTION_BACKWARD_FLOPS = 2.5
@@ -189,7 +193,9 @@ class Arithmetic:
         """Return a layer whose sequences lie on `context` ranks; with experts, it takes at least as long as its host needs to launch it."""
         if context > 1:
             forward, backward = self._attention(tokens, tensor, context)
-            made = made._replace(attention=forward, attention_backward=backward)
+            merged = context * tokens * self.shape.attention_heads / tensor * self._value_width()
+            ahead, behind = (self.streamed(each * merged) for each in RING_BYTES)
+            made = made._replace(attention=forward + ahead, attention_backward=backward + behind)
         if not moe:
             return made
         least = 0.0 if self.hardware.superchip else EXPERT_LAYER_HOST_S
@@ -251,6 +257,10 @@ class Arithmetic:
         ahead = flops / (peak * forward[0] * at / (at + forward[1])) + context * KERNEL_S
         behind = ATTENTION_BACKWARD_FLOPS * flops / (peak * backward[0] * at / (at + backward[1])) + 2 * context * KERNEL_S
         return ahead, behind
+
+    def _value_width(self) -> int:
+        """Return the width of one head's output."""
+        return self.shape.v_head_dim if self.shape.attention == "mla" else self.shape.head_dim
 
     def _attention_shares(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return (share of peak, sequence at which half is lost) of the attention kernels, forward and backward."""

@@ -82,10 +82,10 @@ def test_80b_on_512_a100_over_three_networks(adapters, speed, seconds, enough):
     ],
 )
 def test_large_runs_are_not_planned_above_what_was_reached(model, reached):
-    """Above 50 % of peak is excellent on many H100 nodes, yet NVIDIA's recipes reach it with these models: at most 4 % more is planned.
+    """Above 50 % of peak is excellent on many H100 nodes, yet NVIDIA's recipes reach it with these models: at most 5 % more is planned.
 
-    60 % would have to be measured first.
+    The batch that is assumed is twice theirs, so that pipelines idle less. 60 % would have to be measured first.
     """
     design = asked({"model.preset": model, "scale.nodes": 256, "preferences.nodes": ["nvidia-dgx-h100"]})
-    assert 0.30 <= design.candidate.choice.step.model_flops_utilization <= 1.04 * reached
+    assert 0.30 <= design.candidate.choice.step.model_flops_utilization <= 1.05 * reached
     assert design.finding("software.utilization_optimistic") is None
