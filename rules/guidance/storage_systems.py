@@ -6,6 +6,8 @@ from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule
 
 _STORAGE = Stage.STORAGE_CPU
+A_MINUTE = 60.0
+"""Seconds of a checkpoint from which its time is worth a word, assumed: BLOOM's took 40."""
 
 SYSTEM_RULES: tuple[Rule, ...] = (
     Rule(
@@ -71,6 +73,57 @@ SYSTEM_RULES: tuple[Rule, ...] = (
             to="storage vendor",
             ask="How many random reads of {record} per second do {system_units} × {system} serve to all nodes at once?",
             good_answer="at least {operations} per second",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.shared_existing",
+        stage=_STORAGE,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.shared_kind == "existing",),
+        guidance=("G3s.1", "G3s.2"),
+        because=(
+            "Shared data: {shared_words}, {shared_because}: {existing_gb_per_s} to all {nodes} nodes. A checkpoint of {checkpoint_gb} "
+            "takes {existing_checkpoint} to write there. No shared storage is bought."
+        ),
+        decides=("storage.shared", "{shared_words}"),
+        ask=Ask(
+            to="your storage team",
+            ask="What does the storage write and read in total while its other users work, and how much of its space is free?",
+            good_answer="{existing_gb_per_s} written at any hour, and {capacity_needed_tb} free",
+        ),
+    ),
+    Rule(
+        id="storage_cpu.existing_waits",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.existing_checkpoint_s > A_MINUTE, F.existing_short == False),  # noqa: E712
+        guidance=("G3s.1",),
+        thresholds=("sto-ckpt-bw",),
+        because=(
+            "A checkpoint of {checkpoint_gb} takes {existing_checkpoint} at the {existing_gb_per_s} of the storage that is there, longer "
+            "than a minute. Saved every {checkpoint_interval} it stops the training {stall_percent} of the time, within the "
+            "{limit_sto_ckpt_bw_stall_share_high_percent} % that are usual; a rerun after a failure reads it back as slowly."
+        ),
+        fix=(Fix("data.existing_rate", "connect each server by more ports, where the array carries them"),),
+    ),
+    Rule(
+        id="storage_cpu.existing_short",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.shared_kind == "existing", F.existing_short == True),  # noqa: E712
+        guidance=("G3s.1",),
+        thresholds=("sto-ckpt-bw",),
+        because=(
+            "A checkpoint of {checkpoint_gb} takes {existing_checkpoint} at the {existing_gb_per_s} of the storage that is there; the data "
+            "takes {dataset_read}. So that saving stops the training for {limit_sto_ckpt_bw_stall_share_high_percent} % of the time at "
+            "most, storage must write {write_synchronous_gb_per_s}."
+        ),
+        fix=(
+            Fix("preferences.storage", "buy a parallel file system beside it, for data and checkpoints", "parallel_file_system"),
+            Fix("data.existing_rate", "connect each server by more ports, where the array carries them"),
         ),
     ),
     Rule(

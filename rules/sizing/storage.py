@@ -206,10 +206,15 @@ def largest_local(shelf: Shelf[Node]) -> float:
     return max((node.local_storage.to("GB") * GB / node.trays for node in shelf if node.local_storage is not None), default=0.0)
 
 
-def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds) -> tuple[str, str]:
-    """Decide the kind of shared storage and say why: local, nfs_server, parallel_file_system, object_store or both."""
+def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds, existing: float | None = None) -> tuple[str, str]:
+    """Decide the kind of shared storage and say why: local, nfs_server, parallel_file_system, object_store, both or existing.
+
+    `existing` is the rate of one server (bytes per second) to storage that is there already; it is used unless another was asked for.
+    """
     if preference != "any":
         return preference, "as asked for"
+    if existing is not None:
+        return "existing", "which the servers are connected to"
     if nodes <= 1:
         return "local", "a single node reads and saves on its own NVMe drives"
     if file_server_suffices(nodes, gpus, needs):

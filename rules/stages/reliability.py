@@ -63,7 +63,7 @@ def _goodput(candidate: Candidate, context: Context) -> Goodput:
         usual_write=usual,
         offered_write=offered,
         run_s=run_seconds(candidate, context.workload),
-        mode=context.answers.text("preferences.checkpoints"),
+        mode=storage.mode if storage is not None and storage.mode else context.answers.text("preferences.checkpoints"),
     )
 
 

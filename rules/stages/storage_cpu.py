@@ -55,6 +55,8 @@ class Assessed:
     node_storage: float | None
     access: str = "sequential"
     object_store: StorageSystem | None = None
+    existing: float | None = None
+    """Bytes per second of all nodes to the storage that is there, where it is used."""
 
 
 def size(candidate: Candidate, context: Context) -> Assessed:
@@ -63,6 +65,9 @@ def size(candidate: Candidate, context: Context) -> Assessed:
     _, usual_write = reference_rates(workload.data_kind, candidate.gpus, catalog)
     state = magnitude(workload.checkpoint, "byte")
     rate = candidate.choice.step.units_per_second if candidate.choice else 0.0
+    existing, preferred = _existing(context), answers.text("preferences.storage")
+    there = existing * candidate.nodes if existing is not None and preferred == "any" else None
+    usual_write = usual_write if there is None else there
 
     run = run_seconds(candidate, workload)
 
@@ -86,13 +91,14 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         access=access,
         users=answers.count("data.users") if answers.given("data.users") else None,
     )
-    kind, because = shared_storage(answers.text("preferences.storage"), candidate.nodes, candidate.gpus, needs)
+    kind, because = shared_storage(preferred, candidate.nodes, candidate.gpus, needs, existing)
     needs = on_file_server(needs) if kind == "nfs_server" else needs
     system, store = _systems(needs, kind, candidate, context)
     node_storage = _node_storage(candidate)
     offered = system.write if system else None
     if offered is not None and node_storage is not None:
         offered = min(offered, node_storage * candidate.nodes)
+    offered = offered if there is None else there
     found = goodput(offered) if offered else planned
     plan = candidate.choice.plan if candidate.choice else None
     host = host_needs(
@@ -106,7 +112,13 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
         batch=plan.micro_batch if plan is not None else 1,
     )
-    return Assessed(found, needs, kind, because, system, host, node_storage, access, store)
+    return Assessed(found, needs, kind, because, system, host, node_storage, access, store, there)
+
+
+def _existing(context: Context) -> float | None:
+    """Return the bytes per second at which one server reaches the storage that is there, None where none was named."""
+    rate = context.answers.quantity("data.existing_rate")
+    return None if rate is None else rate.to("GB/s").magnitude * GB
 
 
 def _systems(needs: StorageNeeds, kind: str, candidate: Candidate, context: Context) -> tuple[StorageSystem | None, StorageSystem | None]:
@@ -185,7 +197,7 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
         lines.append(BomLine("object-store", f"Object store, {capacity} TB usable", "storage", 1, note=open_product))
     if kind == "parallel_file_system" and not lines:
         lines.append(BomLine("parallel-file-system", f"Parallel file system, {capacity} TB usable", "storage", 1, note=open_product))
-    if candidate.nodes > 1:
+    if candidate.nodes > 1 and kind != "existing":
         name = f"File server for home directories and environments, flash, {home} TB usable"
         lines.append(BomLine("home-file-server", name, "storage", 1, note=open_product))
     return lines

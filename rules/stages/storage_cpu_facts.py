@@ -18,6 +18,7 @@ KINDS = {
     "parallel_file_system": "a parallel file system",
     "object_store": "an object store",
     "both": "a parallel file system and an object store",
+    "existing": "the storage that is there",
 }
 NO_PRODUCT = "no product of the catalog"
 PERCENT = 100.0
@@ -81,6 +82,18 @@ def checkpoint_facts(sized: Assessed, context: Context) -> dict[str, Scalar]:
         "stall_percent": PERCENT * plan.stall_share,
         "mode_asked": context.answers.text("preferences.checkpoints") != "any",
         "write_synchronous_gb_per_s": plan.needed_synchronous / GB,
+        **_existing_facts(sized),
+    }
+
+
+def _existing_facts(sized: Assessed) -> dict[str, Scalar]:
+    """State what storage that is there carries; 0 where none is used."""
+    rate, size = sized.existing or 0.0, sized.goodput.checkpoints.size_bytes
+    return {
+        "existing_gb_per_s": rate / GB,
+        "existing_checkpoint_s": size / rate if rate else 0.0,
+        "existing_checkpoint": in_words(size / rate) if rate else "unknown",
+        "existing_short": bool(rate) and max(sized.goodput.checkpoints.needed_synchronous, sized.needs.dataset_read) > rate,
     }
 
 

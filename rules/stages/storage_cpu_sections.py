@@ -24,20 +24,23 @@ def storage_design(sized: Assessed, nodes: int, staged: float) -> StorageDesign:
     """Return the storage of a candidate as a record, with what must be said of it."""
     needs, system, plan = sized.needs, sized.system, sized.goodput.checkpoints
     notes = [f"shared data: {KINDS[sized.kind]}, {sized.because}"]
-    if nodes > 1:
+    if nodes > 1 and sized.existing is None:
         notes.append(f"home directories and environments: {needs.users} users assumed, on a file server of their own, made for small files")
-    else:
+    elif sized.existing is None:
         notes.append(
             f"home directories and environments: {needs.users} users assumed, on the node's own drives or a file server that is there "
             "already; the design buys none, and what must survive the node is copied off it"
         )
-    if system is None or system.write is None:
+    if sized.existing is None and (system is None or system.write is None):
         notes.append(f"no write rate is known of what checkpoints go to; the design counts on {in_words(plan.write)} at most for one")
     if staged < needs.staging_per_node:
         wanted, there = (format_quantity(quantity(each / TB, "TB")) for each in (needs.staging_per_node, staged))
         notes.append(f"not everything can be staged: a node's part of data and checkpoints takes {wanted}, its NVMe at most {there}")
     if needs.dataset is None:
         notes.append("the size of the dataset is unknown; capacity is for checkpoints alone")
+
+    if sized.existing is not None:
+        notes.append("shared storage and home directories are not bought: the storage that is there serves both; its space is not checked")
 
     def rate(value: float | None) -> Quantity | None:
         return None if value is None else quantity(value / GB, "GB/s")
@@ -52,8 +55,8 @@ def storage_design(sized: Assessed, nodes: int, staged: float) -> StorageDesign:
         checkpoint_interval=quantity(plan.interval, "s"),
         local_staging=quantity(staged / TB, "TB"),
         systems={each.product: each.units for each in (system, sized.object_store) if each},
-        read_offered=rate(system.read if system else None),
-        write_offered=rate(system.write if system else None),
+        read_offered=rate(system.read if system else sized.existing),
+        write_offered=rate(system.write if system else sized.existing),
         capacity_offered=None if system is None or system.capacity is None else quantity(system.capacity / TB, "TB"),
         power=None if system is None or system.power_w is None else quantity(system.power_w / 1000.0, "kW"),
         height=None if system is None or system.height_u is None else quantity(system.height_u, "U"),

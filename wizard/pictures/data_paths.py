@@ -99,6 +99,8 @@ def _shared(candidate: Candidate) -> list[Place]:
             f"reads {_rate(facts, 'read_offered_gb_per_s', 'read_known')}, writes {_rate(facts, 'write_offered_gb_per_s', 'write_known')}"
         )
         places.append(Place(f"{facts['system_units']} × {facts['system']}", offers, _needed(facts)))
+    elif facts["shared_kind"] == "existing":
+        places.append(Place("the storage that is there", f"{_rate(facts, 'existing_gb_per_s')} to all nodes", _needed(facts)))
     elif facts["shared_kind"] not in ("local", "both"):
         places.append(Place(str(facts["shared_words"]), "product open: rates are asked for", _needed(facts)))
     return places

@@ -62,6 +62,8 @@ def storage_side(candidate: Candidate, context: Context, node_gbps: float) -> St
         return side if sized.object_store in (None, system) else _with_object_store(side, sized.object_store)
     if kind in ("local", "nfs_server"):
         return StorageSide(0, 0, node_gbps, "", 1, 0.0, spares)
+    if kind == "existing":
+        return StorageSide(0, 0, node_gbps, "", 0, 0.0, spares, "links to the storage that is there are not counted")
     links = _links_for(max(needs.read, needs.reference_read), node_gbps, 1)
     return StorageSide(1, links, node_gbps, "", 1, 0.0, spares, "the storage product is open: links by the rate that is needed", True)
 
