@@ -75,9 +75,22 @@ class Tally:
         self.typical = self.maximum = self.metres = 0.0
 
     def add(
-        self, medium: Medium, links: int, lower: int, upper: int, sides: tuple[str, str], length_m: float, *, lower_in_switch: bool = False
+        self,
+        medium: Medium,
+        links: int,
+        lower: int,
+        upper: int,
+        sides: tuple[str, str],
+        length_m: float,
+        *,
+        lower_in_switch: bool = False,
+        fibres: int | None = None,
     ) -> None:
-        """Add `links` links over `lower` and `upper` cages; `sides` name the ends for the count of modules."""
+        """Add `links` links over `lower` and `upper` cages; `sides` name the ends for the count of modules.
+
+        `fibres` is given where links share optical ports that are not all full; else each port has `split` links.
+        """
+        pieces = ceil(links / medium.split) if fibres is None else fibres
         self.media[medium.medium] += links
         self.longest[sides[0]] = max(self.longest.get(sides[0], 0.0), length_m)
         if medium.assembly:
@@ -88,11 +101,11 @@ class Tally:
             if lower_in_switch:
                 self._draw(medium.lower_watts, pieces)
             return
-        self.metres += ceil(links / medium.split) * length_m
+        self.metres += pieces * length_m
         self._draw(medium.upper_watts, upper)
         if lower_in_switch:
             self._draw(medium.lower_watts, lower)
-        for name, count in ((medium.upper, upper), (medium.lower, lower), (medium.fibre, ceil(links / medium.split))):
+        for name, count in ((medium.upper, upper), (medium.lower, lower), (medium.fibre, pieces)):
             if count:
                 self.cables[name] += count
         self.modules[sides[0]] += lower
@@ -140,7 +153,8 @@ def cable_network(wiring: Wiring, counted: Counted, adapters: Adapters, catalog:
     node, manager, _ = sides_of(wiring, counted, adapters)
     for length, share in runs.node_shares().items():
         medium = choose_medium(catalog, node, length)
-        tally.add(medium, share.links, share.node_cages, share.leaf_cages, ("node", "leaf_node"), length)
+        sides = ("node", "leaf_node")
+        tally.add(medium, share.links, share.node_cages, share.leaf_cages, sides, length, fibres=share.fibres(medium.split))
     used = [group.down for group in wiring.plane.leaves for _ in range(group.switches)]
     per = wiring.cages.leaf_down
     for _, _, leaf, slot in wiring.manager_ports():

@@ -76,14 +76,19 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
     cages = [region.cages(per) for region in wired.regions()]
     fans, boxes, others = (sum(each[use] for each in cages) for use in range(3))
     ends = sum(len(region.others) for region in wired.regions())
-    tally.add(media.nodes, ends, ends, others, ("node", "leaf_node"), media.node_m)
+    fibres = _fibres(wired, media.nodes.split, 2)
+    tally.add(media.nodes, ends, ends, others, ("node", "leaf_node"), media.node_m, fibres=fibres)
     if storage.links:
-        tally.add(media.storage, storage.links, storage.links, boxes, ("storage", "leaf_node"), media.storage_m)
+        fibres = _fibres(wired, media.storage.split, 1)
+        tally.add(media.storage, storage.links, storage.links, boxes, ("storage", "leaf_node"), media.storage_m, fibres=fibres)
     if front.uplinks:
         uplinks = media.uplinks
-        tally.add(replace(uplinks, split=1), front.uplinks, front.uplinks, fans, ("management", "leaf_node"), media.node_m)
-        if uplinks.split > 1:
-            tally.cables[uplinks.fibre] -= front.uplinks
-            tally.cables[uplinks.fibre] += 2 * ceil(front.uplinks / 2 / UPLINKS_PER_PORT)
+        fanned = 2 * ceil(front.uplinks / 2 / UPLINKS_PER_PORT) if uplinks.split > 1 else None
+        tally.add(uplinks, front.uplinks, front.uplinks, fans, ("management", "leaf_node"), media.node_m, fibres=fanned)
     cable_switches(tally, media.runs, media.counted, replace(adapters, per_cage=1), catalog)
     return tally.result
+
+
+def _fibres(wired: FrontWiring, split: int, use: int) -> int:
+    """Return the optical ports, of `split` links each, that the downlinks of one use take on all leaves."""
+    return sum(len({slot // split for slot in region[use]}) for region in wired.regions())

@@ -7,8 +7,8 @@ Links between switches are one group per tier: one kind of module to keep on the
 
 from __future__ import annotations
 
-from collections import defaultdict
-from dataclasses import dataclass
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -26,11 +26,19 @@ OPTICS_FROM_M = 10.0
 
 @dataclass
 class Share:
-    """Links to nodes of one length: the leaf cages, links and node cages that they take."""
+    """Links to nodes of one length: the leaf cages, links and node cages that they take.
+
+    `runs` are (links in a row of cages, how often this occurs), by which splitter fibres are counted.
+    """
 
     leaf_cages: int = 0
     links: int = 0
     node_cages: int = 0
+    runs: Counter[int] = field(default_factory=Counter)
+
+    def fibres(self, split: int) -> int:
+        """Return the fibres where `split` links share an optical port: a port that is not full has one too."""
+        return sum(count * -(-links // split) for links, count in self.runs.items())
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,7 @@ class Runs:
                 share = shares[self.cage_m(block, cage)]
                 share.leaf_cages += cages * copies
                 share.links += ends * copies
+                share.runs[ends] += copies
                 share.node_cages += ends * own if own else -(-ends // wiring.cages.nics_per_node_cage)
         return shares
 
@@ -148,7 +157,8 @@ class Runs:
         per = wiring.cages.leaf_down
         cages = spec.planes * sum(group.switches * -(-group.down // per) for group in wiring.plane.leaves)
         own = spec.nodes * -(-spec.nics_per_node // wiring.cages.nics_per_node_cage)
-        return Share(cages, spec.nodes * spec.nics_per_node * spec.planes, own)
+        runs = Counter({group.down: group.switches * spec.planes for group in wiring.plane.leaves})
+        return Share(cages, spec.nodes * spec.nics_per_node * spec.planes, own, runs)
 
     def outer_places(self, nodes: int) -> set[int]:
         """Return the places of nodes of which one is the farthest from any place: those in the first and the last row."""

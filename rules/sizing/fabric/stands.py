@@ -25,12 +25,12 @@ class Stand(NamedTuple):
 def stands_of(candidate: Candidate, context: Context, networks: Iterable[Network], floor: Floor) -> Mapping[str, Stand]:
     """Return the stand of every device by its name.
 
-    What no rack plan places (file servers, the site's router) and everything before racks are planned stands at its place of the floor, in
-    no unit.
+    What no rack plan places (file servers, the site's router), and everything where cables were not routed between planned racks, stands
+    at its place of the floor, in no unit.
     """
     from rules.sizing.placed import placed_racks
 
-    known = dict(_planned(placed_racks(candidate, context), candidate.nodes)) if candidate.facility is not None else {}
+    known = dict(_planned(placed_racks(candidate, context), candidate.nodes)) if candidate.floor is not None else {}
     racks = {stand.place: stand.rack for stand in known.values()}
     found: dict[str, Stand] = {}
     for network in networks:
