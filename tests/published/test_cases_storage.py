@@ -70,3 +70,30 @@ def test_offload_memory_in_both_units():
     needed = offload_memory(32.76e9, catalog())
     assert needed / 1e9 == pytest.approx(885, rel=0.002)
     assert needed / 2**30 == pytest.approx(824, rel=0.002)
+
+
+@case("tender-gsdc-memory-alternatives", "https://www.scribd.com/document/907653432/Revised-GEM-Bid-16th-May-2025")
+@pytest.mark.parametrize(("gpu", "gpus", "memory_gb"), [("nvidia-h200-nvl-141gb", 2, 280), ("nvidia-h100-nvl-94gb", 4, 376)])
+@pytest.mark.parametrize(
+    ("preset", "flagged"), [("llama-3.1-8b", False), ("llama-2-13b", False), ("qwen1.5-14b", True), ("qwen3-32b", True)]
+)
+def test_two_bids_that_use_the_array_that_is_there(gpu, gpus, memory_gb, preset, flagged):
+    """Two cards of 140 GB or four of 94 GB on a 32 Gb/s Fibre Channel port: 3.2 GB/s, over a minute from 13 billion parameters on."""
+    design = asked(
+        {
+            "workload.kind": "fine_tuning_full",
+            "model.preset": preset,
+            "own_server.gpu": gpu,
+            "own_server.gpus": gpus,
+            "scale.nodes": 1,
+            "data.existing_rate": "3.2 GB/s",
+        }
+    )
+    assert gpus * design.candidate.gpu.memory.printed.to("GB") == pytest.approx(memory_gb, rel=0.02)
+    found = design.finding("storage_cpu.shared_existing")
+    assert "to write there" in found.because
+    waits = design.fact("existing_checkpoint_s")
+    assert waits == pytest.approx(magnitude(design.considered.context.workload.checkpoint, "byte") / 3.2e9, rel=1e-6)
+    assert (design.finding("storage_cpu.existing_waits") is not None) is flagged
+    assert not any(line.category == "storage" for line in design.candidate.bom), "no shared storage is bought"
+    assert "bridges" in design.finding("interconnect.topology_question").ask
