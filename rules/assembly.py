@@ -80,9 +80,15 @@ def assumptions(context: Context, candidate: Candidate | None) -> tuple[Assumpti
 
 def _matters(key: str, context: Context) -> bool:
     """Return whether an unanswered field plays a part in this design."""
-    lora = context.workload.kind in ("fine_tuning_lora", "fine_tuning_qlora")
-    sized = not sized_by_deadline(context.answers)
-    return not ((key == "training.lora_rank" and not lora) or (key in ("scale.deadline", "scale.mode") and sized))
+    answers = context.answers
+    idle = {
+        "training.lora_rank": context.workload.kind not in ("fine_tuning_lora", "fine_tuning_qlora"),
+        "scale.deadline": not sized_by_deadline(answers),
+        "scale.mode": not sized_by_deadline(answers),
+        "facility.pue": answers.given("facility.climate"),
+        "facility.power_limit": not answers.given("facility.total_power"),
+    }
+    return not idle.get(key, False)
 
 
 def _split(reason: str) -> tuple[str, str]:

@@ -298,3 +298,19 @@ def test_more_power_never_makes_a_design_infeasible(catalog):
 def test_circuits_bind_where_a_machine_hangs_on_one(catalog, node, feed, rejected):
     made, _ = judged(catalog, node, 1, {"facility.feed": feed, "facility.cooling": "air, liquid"})
     assert ("power.circuit_overloaded" in rules_of(made)) is rejected
+
+
+def test_a_pue_that_is_worked_out_is_not_assumed_beside(catalog):
+    """Where the climate was said, the PUE is estimated from it and 1.4 stands in for nothing; a limit that nobody gave is neither kind."""
+    from rules.advisor import advise
+
+    answers = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"]}
+    keys = {each.key for each in advise(Answers.of(answers), catalog).assumptions}
+    assert "facility.pue" in keys
+    assert "facility.power_limit" not in keys
+    told = {
+        each.key
+        for each in advise(Answers.of({**answers, "facility.climate": "cold", "facility.total_power": "1 MW"}), catalog).assumptions
+    }
+    assert "facility.pue" not in told
+    assert {"power.pue_modelled", "facility.power_limit"} <= told
