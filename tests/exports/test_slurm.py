@@ -1,4 +1,7 @@
-"""Slurm topologies: a real controller reads the tree and lists every node once; blocks and YAML keep what the manual pages demand."""
+"""Slurm topologies: a real controller reads them and lists every node once; blocks and YAML keep what the manual pages demand.
+
+Debian 12's Slurm has neither the block plugin (23.11) nor `topology.yaml` (25.05): those rows are there where a newer Slurm is installed.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,7 @@ import time
 import pytest
 import yaml
 
-from tests.exports.tools import expanded, exported, need, problems
+from tests.exports.tools import expanded, exported, installed, need, problems
 
 H100, NVL72 = "nvidia-dgx-h100", "nvidia-gb200-nvl72"
 CONFIG = """
@@ -22,7 +25,7 @@ SlurmctldPort={port}
 SlurmUser={user}
 AuthType=auth/none
 CredType=cred/none
-TopologyPlugin=topology/tree
+TopologyPlugin=topology/{plugin}
 StateSaveLocation={folder}/state
 SlurmctldPidFile={folder}/slurmctld.pid
 ProctrackType=proctrack/pgid
@@ -34,20 +37,40 @@ PartitionName=all Nodes=ALL Default=YES
 """
 
 
-def controller(folder, topology: str, nodes: int) -> tuple[str, str]:
+SINCE = {"slurm-tree": (22, 5), "slurm-block": (23, 11), "slurm-yaml": (25, 5)}
+"""The release of Slurm that reads each format; the tree's is the oldest that was tried."""
+
+
+def release() -> tuple[int, int]:
+    """Return the release of the installed Slurm; where there is none, the oldest, so that the tests name what is missing."""
+    daemon = installed("slurmctld")
+    if daemon is None:
+        return SINCE["slurm-tree"]
+    said = subprocess.run([daemon, "-V"], capture_output=True, text=True, check=True, timeout=30).stdout
+    found = re.search(r"(\d+)\.(\d+)\.", said)
+    assert found, said
+    return int(found[1]), int(found[2])
+
+
+READ = [each for each, since in SINCE.items() if release() >= since]
+"""The formats that the installed Slurm reads."""
+
+
+def controller(folder, topology: str, nodes: int, kind: str = "slurm-tree", *shown: str) -> tuple[str, str]:
     """Run a real controller with a topology; return what `scontrol show topology` prints, and the controller's log."""
     daemon, client = need("slurmctld", "scontrol")
     with socket.socket() as free:
         free.bind(("localhost", 0))
         port = free.getsockname()[1]
     (folder / "state").mkdir()
-    (folder / "topology.conf").write_text(topology, "utf-8")
+    (folder / ("topology.yaml" if kind == "slurm-yaml" else "topology.conf")).write_text(topology, "utf-8")
+    plugin = "block" if kind == "slurm-block" else "tree"
     named = "\n".join(
         f"NodeName=node-{number:04d} NodeAddr=127.{1 + number // 65536}.{number // 256 % 256}.{number % 256} CPUs=1 State=UNKNOWN"
         for number in range(1, nodes + 1)
     )
     config = folder / "slurm.conf"
-    config.write_text(CONFIG.format(port=port, folder=folder, user=getpass.getuser(), nodes=named), "utf-8")
+    config.write_text(CONFIG.format(port=port, folder=folder, user=getpass.getuser(), nodes=named, plugin=plugin), "utf-8")
     log = folder / "log"
     with log.open("w") as stream:
         running = subprocess.Popen([daemon, "-D", "-c", "-f", str(config)], stdout=stream, stderr=stream)
@@ -55,14 +78,14 @@ def controller(folder, topology: str, nodes: int) -> tuple[str, str]:
         deadline = time.monotonic() + 20
         while True:
             asked = subprocess.run(
-                [client, "show", "topology"],
+                [client, "show", "topology", *shown],
                 env={**os.environ, "SLURM_CONF": str(config)},
                 capture_output=True,
                 text=True,
                 check=False,
                 timeout=30,
             )
-            if "SwitchName" in asked.stdout or running.poll() is not None or time.monotonic() > deadline:
+            if "Name=" in asked.stdout or running.poll() is not None or time.monotonic() > deadline:
                 return asked.stdout, log.read_text("utf-8")
             time.sleep(0.2)
     finally:
@@ -71,7 +94,22 @@ def controller(folder, topology: str, nodes: int) -> tuple[str, str]:
 
 
 def leaves_of(shown: str) -> list[str]:
-    return [name for line in shown.splitlines() if "Level=0" in line for name in expanded(re.search(r"Nodes=(\S+)", line)[1])]
+    lines = [line for line in shown.splitlines() if "Level=0" in line or line.startswith("BlockName=")]
+    return [name for line in lines for name in expanded(re.search(r"Nodes=(\S+)", line)[1])]
+
+
+class TestEveryFormat:
+    @pytest.mark.parametrize("kind", READ)
+    @pytest.mark.parametrize(("node", "wired"), [(H100, 62), (NVL72, 72)])
+    def test_a_real_controller_lists_every_node_once(self, tmp_path, node, wired, kind):
+        fabric = "infiniband" if node == H100 else "any"
+        for name in ["tree", "block"] if kind == "slurm-yaml" else [""]:
+            folder = tmp_path / (name or "one")
+            folder.mkdir()
+            shown, log = controller(folder, exported(kind, node, wired, fabric), wired, kind, *filter(None, [name]))
+            assert sorted(leaves_of(shown)) == [f"node-{number:04d}" for number in range(1, wired + 1)], log[-2000:]
+            assert shown.startswith("BlockName=" if "block" in (name, kind.removeprefix("slurm-")) else "SwitchName=")
+            assert not re.search("configuration: node|TOPOLOGY:|Invalid|topology.*error|error.*topology", log)
 
 
 class TestTree:

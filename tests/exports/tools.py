@@ -27,11 +27,16 @@ PACKAGES = {"slurmctld": "slurmctld", "scontrol": "slurm-client", "ibsim": "ibsi
 SCHEMAS = Path(__file__).parent / "schemas"
 
 
+def installed(program: str) -> str | None:
+    """Return the path of a program, if it is there."""
+    return shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+
+
 def need(*programs: str) -> list[str]:
     """Return the paths of programs; fail where CI lacks one, skip by its name elsewhere."""
     paths = []
     for program in programs:
-        path = shutil.which(program, path=f"{os.environ.get('PATH', os.defpath)}:/usr/sbin")
+        path = installed(program)
         if path is None:
             if os.environ.get("CI") == "true":
                 pytest.fail(f"{program} is not installed; the tests of exports need it (apt-get install {PACKAGES[program]})")
