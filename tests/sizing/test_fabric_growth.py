@@ -106,3 +106,20 @@ def test_a_lost_switch_leaves_what_the_links_that_are_left_carry(spec):
         shares = [used[first["spine"]] / used.total() for used in up.values() if first["spine"] in used]
         rails = spec.nics_per_node if wiring.is_rail and (spec.layout == "rail_only" or counts.tiers == 3) else 1
         assert found["a spine"].left == pytest.approx(1 - max(shares) / rails / spec.planes)
+
+
+def test_one_switch_that_grows_becomes_the_first_leaf():
+    """Eight nodes of eight adapters fill a switch of 64 ports; 32 need eight leaves, of which it keeps one rail: 64 - 8 links move."""
+    growth = grow(*counted(8, layout="single"), 32)
+    assert (growth.leaf, growth.spine, growth.tiers) == (8, 4, 2)
+    assert growth.moved == 56
+    assert growth.moved_prepared == 0
+    assert "leaf and spine from the start" in growth.first_day
+    assert grow(*counted(4, layout="single"), 8).moved == 0, "there are ports for four more"
+
+
+def test_a_pair_that_grows_keeps_a_rail_on_each_switch():
+    """Seven nodes on two switches: 56 links to nodes and 28 between the switches; as leaves each keeps one rail of seven."""
+    growth = grow(*counted(7, layout="pair"), 32)
+    assert (growth.leaf, growth.spine) == (8, 4)
+    assert growth.moved == 56 + 28 - 2 * 7

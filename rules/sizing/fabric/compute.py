@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.counts import two_tier_nodes
-from rules.sizing.fabric.inputs import FabricInput
+from rules.sizing.fabric.inputs import HALF_UNIT, FabricInput
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
 from rules.sizing.placement import expert_domains, most_domains
 
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 TECHNOLOGIES = ("infiniband", "ethernet")
 MANAGER_LINKS = 4
 """Links of the fabric managers at every size of NVIDIA's DGX SuperPOD with UFM (two appliances) [RA-11333-001, table 4]."""
-HALF_UNIT = 0.5
-"""A rail-optimized unit is built once more than half of its node ports are used; below, two rails share a leaf and fewer switches do."""
 SENSITIVE_SHARE = 0.05
 """The step depends on the network where half of the rate makes it longer by this share: about the error of a step estimate on tuned
 published runs. A proposal, not measured."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.counts import count_fabric
-from rules.sizing.fabric.inputs import FabricImpossible
+from rules.sizing.fabric.inputs import HALF_UNIT, FabricImpossible
 
 if TYPE_CHECKING:
     from rules.sizing.fabric.counts import FabricCounts
@@ -56,12 +56,12 @@ def grow(spec: FabricInput, counts: FabricCounts, nodes: int) -> Growth:
     A leaf keeps the links to a spine that it has before and after. From two tiers to three every link between leaves and spines moves,
     because half of a spine's ports become uplinks.
     """
-    larger = replace(spec, nodes=nodes, wired_for="units")
+    larger = replace(spec, nodes=nodes, wired_for="units", layout=_later_layout(spec, nodes))
     try:
         after = count_fabric(larger)
     except FabricImpossible as error:
         return Growth(nodes, refused=str(error))
-    moved = _moved(spec, counts, after)
+    moved = _moved(spec, counts, larger, after)
     links = sum(after.links.values()) + after.inter_switch_links - sum(counts.links.values()) - counts.inter_switch_links
     prepared, first_day = _first_day(spec, counts, after, moved)
     return Growth(
@@ -69,11 +69,22 @@ def grow(spec: FabricInput, counts: FabricCounts, nodes: int) -> Growth:
     )
 
 
-def _moved(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> int:
+def _later_layout(spec: FabricInput, nodes: int) -> str:
+    """Return the layout at a larger size: one switch or a pair as long as all fit, then leaf and spine as a design of that size has it."""
+    if spec.layout not in ("single", "pair"):
+        return spec.layout
+    try:
+        count_fabric(replace(spec, nodes=nodes))
+    except FabricImpossible:
+        return "rail" if spec.nics_per_node > 1 and nodes > HALF_UNIT * spec.switch_ports / 2 else "tree"
+    return spec.layout
+
+
+def _moved(spec: FabricInput, before: FabricCounts, larger: FabricInput, after: FabricCounts) -> int:
     """Return the present links that must go to another port."""
     old, new = before.plane, after.plane
     if old.tiers == 1:
-        return _moved_from_one(spec, before, after)
+        return _moved_from_one(spec, before, larger, after)
     if old.tiers != new.tiers or old.pod_spines != new.pod_spines:
         return before.links["leaf_spine"] + before.links["spine_core"]
     kept = min(old.leaf_spine_pair, new.leaf_spine_pair) * (old.leaf_up // old.leaf_spine_pair)
@@ -84,16 +95,16 @@ def _moved(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> int:
     return moved
 
 
-def _moved_from_one(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> int:
+def _moved_from_one(spec: FabricInput, before: FabricCounts, larger: FabricInput, after: FabricCounts) -> int:
     """Return the links that move where one switch, or a pair, becomes leaf and spine."""
     if after.tiers == 1 and after.leaf == before.leaf:
         return 0
     ends = spec.nodes * spec.nics_per_node * spec.planes
     if before.leaf == before.planes:  # the switch becomes the first leaf, which keeps as many links as a leaf has downlinks
-        rail = spec.layout == "rail" and spec.nics_per_node > 1
-        kept = min(ends, after.plane.leaf_down * before.planes) if not rail else min(ends, spec.nodes * spec.planes)
+        rail = larger.layout == "rail" and spec.nics_per_node > 1
+        kept = min(spec.nodes if rail else spec.nodes * spec.nics_per_node, after.plane.leaf_down) * spec.planes
         return ends - kept
-    return before.inter_switch_links
+    return ends + before.inter_switch_links - before.leaf * min(spec.nodes, after.plane.leaf_down) * spec.planes
 
 
 def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, moved: int) -> tuple[int, str]:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 LAYOUTS = ("rail", "rail_only", "tree", "single", "pair")
 WIRED_FOR = ("units", "nodes")
+HALF_UNIT = 0.5
+"""A rail-optimized unit is built once more than half of its node ports are used; below, two rails share a leaf and fewer switches do."""
 _LARGEST_COUNT = 10_000_000
 _LARGEST_RADIX = 4096
 """Twice the ports of the largest director (2,048); 512 are the most of a single chip's box."""
