@@ -87,3 +87,23 @@ class TestUnreadableInput:
 
     def test_a_file_that_is_not_there(self, tmp_path):
         call("fabric", tmp_path / "none.toml").assert_one_message()
+
+
+class TestLinks:
+    def test_every_link_of_a_unit_with_both_ends(self):
+        """31 nodes, 4 manager links: adapter 1 of node 2 is on the second port of the first cage of leaf 1."""
+        called = call("fabric", "-", "--links", stdin=specs(("1su", f"input = {{ {UNIT} }}")))
+        assert called.code == 0
+        head, *rows = [line.split(",") for line in called.out.splitlines()]
+        assert head[:2] == ["fabric", "tier"]
+        assert len(rows) == 248 + 4 + 256
+        assert ["1su", "node_leaf", "1", "400", "node-0002", "nic1", "leaf-01", "1/2", "2 × 400G"] in rows
+        ends = [(row[device], row[device + 1]) for row in rows for device in (4, 6)]
+        assert len(set(ends)) == len(ends), "no port twice"
+
+    def test_what_cannot_be_built_has_no_links(self):
+        one = "input = { nodes = 9, nics_per_node = 8, switch_ports = 64, port_speed_gbps = 400, layout = 'single' }"
+        called = call("fabric", "-", "--links", stdin=specs(("too-many", one)))
+        assert called.code == 1
+        assert len(called.out.splitlines()) == 1
+        assert "cannot be built" in called.err

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 TABLE = "fabric"
 LINKS = ("node_leaf", "leaf_spine", "spine_core")
 COLUMNS = ("id", "leaf", "spine", "core", "tiers", "node-leaf", "leaf-spine", "spine-core", "manager", "down:up")
+LINK_COLUMNS = ("fabric", "tier", "plane", "speed (Gb/s)", "a device", "a port", "b device", "b port", "breakout")
 UNKNOWN = "?"
 
 
@@ -24,6 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "specs", metavar="SPECS.toml", help="[[fabric]] tables, each with an id and an input table; '-' reads standard input"
     )
     add_json_option(parser)
+    parser.add_argument("--links", action="store_true", help="print every link of the fabrics with both ends as CSV, as it is wired")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -32,6 +34,8 @@ def run(options: argparse.Namespace) -> int:
 
     piped = options.specs == "-"
     document = read_standard_input() if piped else read_toml(options.specs)
+    if options.links:
+        return _print_links(_tables(document, STANDARD_INPUT if piped else options.specs))
     counted = [_count(table, place) for place, table in _tables(document, STANDARD_INPUT if piped else options.specs)]
     if options.json:
         print_json([row for row, _, _ in counted])
@@ -40,6 +44,29 @@ def run(options: argparse.Namespace) -> int:
     impossible = sum(refused for _, _, refused in counted)
     if impossible:
         narrate(f"cluster-wizard: {impossible} of {len(counted)} fabrics cannot be built; the notes say why")
+    return NO if impossible else GOOD
+
+
+def _print_links(tables: Sequence[tuple[_Place, Mapping[str, Any]]]) -> int:
+    """Print the links of every fabric as they are told, none of them kept; returns 1 where a fabric cannot be built."""
+    import csv
+    import sys
+
+    from rules.sizing.fabric.inputs import FabricInput
+    from rules.sizing.fabric.links import Wiring
+
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(LINK_COLUMNS)
+    impossible = 0
+    for place, table in tables:
+        row, counts, refused = _count(table, place)
+        impossible += refused
+        if counts is None:
+            narrate(f"cluster-wizard: {row['id']}: {'; '.join(row['notes'])}")
+            continue
+        for link in Wiring.of(row["id"], FabricInput.of(table["input"]), counts.plane).links():
+            ends = (*link.lower[:2], *link.upper[:2])
+            writer.writerow((row["id"], link.tier, link.plane, f"{link.speed_gbps:g}", *ends, link.breakout))
     return NO if impossible else GOOD
 
 
