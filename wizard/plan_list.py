@@ -35,7 +35,8 @@ def lines_of(report: PlanReport, name: str, precision: str) -> list[str]:
     search = report.search
     out = [f"Plans of {name}: {search.enumerated:,} = {search.ranked:,} ranked + {sum(search.rejected.values()):,} ruled out"]
     out += [f"  {count:>12,}  {reason}" for reason, count in sorted(search.rejected.items(), key=lambda each: -each[1])]
-    out += ["", "step, s   peak GiB (low to high)   plan: fastest, and what none beats in both time and memory"]
+    out += ["", "The best is the simplest within half a percent of the fastest; none beats the others in both time and memory."]
+    out += ["step, s   peak GiB (low to high)   plan"]
     rows = report.listed
     shown = [row for number, row in enumerate(rows) if number < MOST_LISTED or "own" in row[0]]
     out += [f"{_row(each)}   {each.plan.label}{_mark(what)}" for what, each in shown]
@@ -44,7 +45,7 @@ def lines_of(report: PlanReport, name: str, precision: str) -> list[str]:
     place = f"is number {report.rank:,} of {search.ranked:,}" if report.rank else "may run out of memory, so it is not ranked"
     out += ["", f"The design's own plan {place}."]
     out += [f"  {line}" for line in report.difference]
-    out += ["What limits the fastest:", *(f"  {line}" for line in report.limits)]
+    out += ["What limits the best:", *(f"  {line}" for line in report.limits)]
     for other, each in report.precisions:
         out.append(f"In {other} instead of {precision}: {each.plan.label}, {each.seconds:.4g} s a step")
     return out
@@ -56,7 +57,7 @@ def _row(found: Found) -> str:
 
 
 def _mark(what: str) -> str:
-    words = {"fastest": "fastest", "own": "the design's own", "fastest, own": "fastest, the design's own", "front, own": "the design's own"}
+    words = {"fastest": "best", "own": "the design's own", "fastest, own": "best, the design's own", "front, own": "the design's own"}
     return f"  <- {words[what]}" if what in words else ""
 
 

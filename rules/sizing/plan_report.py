@@ -96,7 +96,7 @@ def _report(question: Remembered, hardware: Hardware, own: Plan) -> PlanReport:
     return PlanReport(
         search=search,
         own=mine,
-        rank=search.faster + 1 if mine.fits else None,
+        rank=search.faster + 1 if mine.fits else next((at for at, each in enumerate(search.found, 1) if each.plan == own), None),
         limits=limits_of(model, best, search.unlimited, hardware.memory_bytes),
         difference=difference_of(model, mine, best),
         capacity=hardware.memory_bytes,
