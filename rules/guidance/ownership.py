@@ -76,6 +76,19 @@ OWNERSHIP_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="money.phased_run",
+        stage=Stage.MONEY,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.phased_days > F.deadline_days, F.deadline_days > 0.0),
+        guidance=("G7.5",),
+        because=(
+            "Started on the {first_phase_gpus} GPUs of the first purchase, the run takes {phased_days}, and not the {deadline_days} of the "
+            "deadline, which count on all {gpu_count} GPUs from the first day."
+        ),
+        fix=(Fix("budget.phases", "buy it at once", "1"), Fix("scale.deadline", "give the run more time", "{phased_days}")),
+    ),
+    Rule(
         id="money.residual",
         stage=Stage.MONEY,
         kind=Kind.ASSUMPTION,

@@ -125,7 +125,7 @@ class Phase:
 def phases_of(candidate: Candidate, count: int, months: float) -> tuple[Phase, ...]:
     """Return the purchases of a cluster that is bought in `count` parts, `months` apart.
 
-    Spines, storage and management come first, for all of it; servers, their leaves and cables in equal parts. Prices are those of today.
+    Storage, racks, power and cooling come first, for all of it; servers and their network in equal parts. Prices are those of today.
     """
     cost = candidate.cost
     if cost is None or count < 2:

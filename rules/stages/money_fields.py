@@ -118,4 +118,6 @@ FACTS: tuple[FactField, ...] = (
     FactField("first_phase_usd", "expected cost of the first purchase"),
     FactField("first_phase_gpus", "GPUs after the first purchase"),
     FactField("last_phase_months", "months from the first to the last purchase"),
+    FactField("deadline_days", "the deadline, 0 where there is none"),
+    FactField("phased_days", "days of a run that starts with the first purchase and speeds up with each, 0 where unknown"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude, quantity
+from rules.findings import Stage
 from rules.sizing.cost import run_gpu_hours
 from rules.sizing.own_prices import USD, exchange_rates
 from rules.sizing.ownership import depreciation_years, parts_of
@@ -39,6 +40,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
     section["missing"] = list(cost.missing)
     section["notes"] = [*cost.notes, *_in_own_currency(cost, context)]
     section["sensitivity"] = _sensitivity(cost, candidate, context)
+    section.update(_run_in_phases(candidate))
     section["phase"] = _phases(candidate, context)
     filled = {name: value for name, value in section.items() if value != [] or name in ("missing", "notes")}
     sections: dict[str, dict[str, object]] = {"cost": filled, "cost.part": _parts(cost)}
@@ -137,6 +139,12 @@ def _phases(candidate: Candidate, context: Context) -> list[dict[str, object]]:
         }
         for each in phases
     ]
+
+
+def _run_in_phases(candidate: Candidate) -> dict[str, str]:
+    """Return how long a run takes that starts with the first purchase, nothing where it is bought at once or its length is unknown."""
+    days = float(candidate.facts.get(Stage.MONEY, {}).get("phased_days", 0.0))
+    return {"run_in_phases": f"{days:.4g} day"} if days > 0.0 else {}
 
 
 def _delivery(candidate: Candidate, context: Context) -> dict[str, object]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.findings import Stage
 from rules.sizing.cost import ENERGY, run_gpu_hours
 from rules.sizing.delivery import allocation, lead_time, network_lead_weeks
 from rules.sizing.lookup import threshold_number
@@ -12,12 +13,13 @@ from rules.sizing.own_prices import own_prices
 from rules.sizing.ownership import COLOCATION
 from rules.sizing.prices import rental_range
 from rules.sizing.renting import crossing_of
-from rules.sizing.schedule import TRAIN, phases_of, placed, tasks_of
+from rules.sizing.schedule import TRAIN, phases_of, placed, run_days_in_phases, tasks_of
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
     from rules.sizing.results import CostEstimate
+    from rules.sizing.schedule import Phase
 
 MILLION, PERCENT = 1e6, 100.0
 RENTAL_BAND, RENTAL_BAND_GPU, RENTAL_BAND_GPUS_PER_NODE = "cost-cluster-3y", "nvidia-h100-sxm-80gb", 8
@@ -96,6 +98,12 @@ def _crossing_facts(cost: CostEstimate, rent: tuple[float, float] | None, contex
     }
 
 
+def phased_days(candidate: Candidate, phases: tuple[Phase, ...]) -> float:
+    """Return the days of a run that starts with the first purchase, 0 where its length is unknown."""
+    days = float(candidate.facts.get(Stage.RELIABILITY, {}).get("run_days", 0.0))
+    return run_days_in_phases(days, phases, candidate.gpus) if phases and days > 0.0 else 0.0
+
+
 def term_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """State what the total includes, what the servers are worth at the end, and purchases in phases."""
     answers, extra = context.answers, cost.charges
@@ -118,4 +126,6 @@ def term_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> di
         "first_phase_usd": (phases[0].low + phases[0].high) / 2.0 if phases else 0.0,
         "first_phase_gpus": phases[0].gpus if phases else 0,
         "last_phase_months": phases[-1].month if phases else 0.0,
+        "phased_days": phased_days(candidate, phases),
+        "deadline_days": answers.number("scale.deadline") or 0.0,
     }

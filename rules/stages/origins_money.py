@@ -105,6 +105,8 @@ ORIGINS: dict[str, Origin] = {
     ),
     "own_price_count": computed("sizing.own_prices.own_prices", "budget.own_prices", "budget.exchange_rates"),
     **for_each("phase_count first_phase_usd first_phase_gpus last_phase_months", _PHASES),
+    "deadline_days": taken("scale.deadline"),
+    "phased_days": computed("sizing.schedule.run_days_in_phases", "reliability:run_days", "phase_count", "last_phase_months", "gpu_count"),
 }
 
 SECTIONS: dict[str, str | Origin] = {
