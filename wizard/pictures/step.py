@@ -58,7 +58,7 @@ def _bars(considered: Considered) -> Bars | None:
     if choice is None:
         return None
     others = choice.alternatives[:MOST_ALTERNATIVES]
-    parts = {**_parts(choice.step), **_stall(considered, choice.step)}
+    parts = {**_parts(choice.step), **_stalls(considered, choice.step)}
     rows = (("chosen", parts), *((f"next best {number}", _parts(step)) for number, (_, _, step) in enumerate(others, 1)))
     notes = [f"chosen: {choice.plan.label}", *(f"next best {number}: {plan.label}" for number, (plan, _, _) in enumerate(others, 1))]
     low, high = (choice.step.low.to("s").magnitude, choice.step.high.to("s").magnitude)
@@ -66,12 +66,19 @@ def _bars(considered: Considered) -> Bars | None:
     return Bars("Where a step goes", "s", rows, notes=tuple(notes))
 
 
-def _stall(considered: Considered, step: StepEstimate) -> dict[str, float]:
-    """Return the seconds of a step that checkpoints stop the training for, spread over all steps; none where that is not known."""
+def _stalls(considered: Considered, step: StepEstimate) -> dict[str, float]:
+    """Return the seconds of a step in which training stands still: for checkpoints, spread over all steps, and for data that storage
+    reads too slowly; none where that is not known.
+    """
     chosen = considered.ranking.chosen
     facts = chosen.candidate.facts.get(Stage.STORAGE_CPU, {}) if chosen else {}
-    share = float(facts.get("stall_percent", 0.0)) / 100
-    return {"stops for checkpoints": step.expected.to("s").magnitude * share / (1 - share)} if 0 < share < 1 else {}
+    seconds, share = step.expected.to("s").magnitude, float(facts.get("stall_percent", 0.0)) / 100
+    needed, offered = (float(facts.get(name, 0.0)) for name in ("dataset_read_gb_per_s", "read_offered_gb_per_s"))
+    stalls = {
+        "stops for checkpoints": seconds * share / (1 - share) if share < 1 else 0.0,
+        "waits for data": seconds * (needed / offered - 1) if needed > offered > 0 else 0.0,
+    }
+    return {name: stall for name, stall in stalls.items() if stall > 0}
 
 
 def _parts(step: StepEstimate) -> Mapping[str, float]:
