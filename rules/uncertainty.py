@@ -179,14 +179,17 @@ def _sentence(key: str, trials: list[Trial]) -> str:
 
 
 def _prices(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
-    """Yield the candidates that could come first within the ranges of prices, and those of unknown price."""
+    """Yield the candidates that could come first within the ranges of prices, and those of unknown price; the first of each GPU."""
     if "cost" not in chosen.measure or not considered.ranking.good:
         return
     high = chosen.figures.purchase_high_usd
+    seen = {(chosen.candidate.gpu.id, False)}
     for other in considered.ranking.good:
         low = other.figures.purchase_low_usd
-        if other is chosen or other.candidate.node.id == chosen.candidate.node.id:
+        kind = (other.candidate.gpu.id, low is None)
+        if kind in seen:
             continue
+        seen.add(kind)
         name = f"{other.candidate.units:,} × {other.candidate.node.name}"
         if low is None and chosen.figures.purchase_usd is not None:
             text = f"nobody has named a price of {name}: below {grouped(chosen.figures.purchase_usd, 3)} USD in all it could come first"

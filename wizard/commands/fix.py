@@ -98,6 +98,8 @@ def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> Non
 def _narrate(mended: Mended, output: str | None) -> None:
     conflicts = len(mended.after.conflicts)
     narrate(f"{len(mended.applied)} remedies applied, {conflicts} conflict{'' if conflicts == 1 else 's'} left")
+    if conflicts:
+        narrate("'cluster-wizard explain DESIGN.toml conflicts' names the answers that cannot hold together, and what would help")
     if output is not None:
         narrate(f"wrote {output}")
     elif mended.applied:
