@@ -53,15 +53,21 @@ class Cabling:
         return max(self.longest.values(), default=0.0)
 
 
-def management_ports(uplinks: int, port_gbps: float, connector: str) -> int:
+def management_ports(uplinks: int, port_gbps: float, connector: str, per_cage: int = 1) -> int:
     """Return the leaf ports that `uplinks` of management switches take, half of them on each of two leaves.
 
     Cages of 100G and 200G (QSFP28, QSFP56) take one each. Of an optical port of four 100G lanes in an OSFP cage four are fanned out; it
-    counts as several ports where the cage is broken out further.
+    counts as several ports where the cage is broken out further, and no other link shares the cages of fans, which hold `per_cage` ports.
     """
     if connector.startswith(PLAIN_CAGES):
         return uplinks
-    return 2 * ceil(uplinks / 2 / UPLINKS_PER_PORT) * max(1, ceil(UPLINKS_PER_PORT * UPLINK_GBPS / port_gbps))
+    ports = ceil(uplinks / 2 / UPLINKS_PER_PORT) * fan_ports(port_gbps)
+    return 2 * per_cage * ceil(ports / per_cage)
+
+
+def fan_ports(port_gbps: float) -> int:
+    """Return the ports of `port_gbps` Gb/s that an optical port of four 100G lanes counts as."""
+    return max(1, ceil(UPLINKS_PER_PORT * UPLINK_GBPS / port_gbps))
 
 
 class Tally:
@@ -155,14 +161,25 @@ def cable_network(wiring: Wiring, counted: Counted, adapters: Adapters, catalog:
         medium = choose_medium(catalog, node, length)
         sides = ("node", "leaf_node")
         tally.add(medium, share.links, share.node_cages, share.leaf_cages, sides, length, fibres=share.fibres(medium.split))
-    used = [group.down for group in wiring.plane.leaves for _ in range(group.switches)]
-    per = wiring.cages.leaf_down
-    for _, _, leaf, slot in wiring.manager_ports():
-        length = runs.cage_m(runs.block_of(leaf), slot // per)
-        own = 1 if slot % per == 0 or slot // per > (used[leaf] - 1) // per else 0
-        tally.add(choose_medium(catalog, manager, length), 1, 1, own, ("manager", "leaf_node"), length)
+    _cable_managers(tally, runs, manager, catalog)
     cable_switches(tally, runs, counted, adapters, catalog)
     return tally.result
+
+
+def _cable_managers(tally: Tally, runs: Runs, side: Side, catalog: Catalog) -> None:
+    """Add the links of fabric managers; those in a cage, or on an optical port, of a node's link share its module, or its fibre."""
+    wiring, per = runs.wiring, runs.wiring.cages.leaf_down
+    used = [group.down for group in wiring.plane.leaves for _ in range(group.switches)]
+    cages, ports = set(), set()
+    for _, plane, leaf, slot in wiring.manager_ports():
+        length = runs.cage_m(runs.block_of(leaf), slot // per)
+        medium = choose_medium(catalog, side, length)
+        cage, port = (plane, leaf, slot // per), (plane, leaf, slot // medium.split)
+        taken = -(-used[leaf] // per), -(-used[leaf] // medium.split)
+        new_cage, new_port = cage[2] >= taken[0] and cage not in cages, port[2] >= taken[1] and port not in ports
+        cages.add(cage)
+        ports.add(port)
+        tally.add(medium, 1, 1, int(new_cage), ("manager", "leaf_node"), length, fibres=int(new_port))
 
 
 def cable_switches(tally: Tally, runs: Runs, counted: Counted, adapters: Adapters, catalog: Catalog) -> None:

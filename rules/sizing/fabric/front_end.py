@@ -115,7 +115,8 @@ def size_front_end(
         metered = planned if planned is not None else (POWER_UNITS_PER_RACK,) * (racks + ceil(height / rack_units))
         management = _management(candidate, adapters, switch, nodes, devices, metered) if switch else None
         connector = network.option.switch.connector if network else ""
-        wanted = fixed + management_ports(management.uplinks if management else 0, speed, connector)
+        per_cage = network.option.cages(network.spec).leaf_down if network else 1
+        wanted = fixed + management_ports(management.uplinks if management else 0, speed, connector, per_cage)
         if wanted == endpoints:
             break
         endpoints, network = wanted, _network(options, wanted, speed)

@@ -12,7 +12,7 @@ from itertools import chain
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
 
-from rules.sizing.fabric.cabling import PLAIN_CAGES, UPLINK_GBPS, UPLINKS_PER_PORT, management_ports
+from rules.sizing.fabric.cabling import PLAIN_CAGES, UPLINK_GBPS, UPLINKS_PER_PORT, fan_ports
 from rules.sizing.fabric.links import NODE_LEAF, Device, End, Link, Wiring, names, node_names
 
 if TYPE_CHECKING:
@@ -142,14 +142,17 @@ class FrontWiring:
         fans = [0] * len(downs)
         for leaf, _, ports in self._uplink_places():
             fans[leaf] += ports
+        if not self.plain:
+            fans = [per * ceil(fan / per) for fan in fans]
         links = self.front.storage.links if self.front.storage else 0
         storage = self._dealt(links, [down - fan for down, fan in zip(downs, fans, strict=True)])
-        spare = wiring.spec.switch_ports - wiring.plane.leaf_up
+        up = wiring.zones()[1]
+        room = wiring.plane.leaf_down if up.skipped else (up.first_cage - 1) * per
         found = []
         for down, fan, boxes in zip(downs, fans, storage, strict=True):
             first = per * ceil(fan / per)
             second = per * ceil((first + boxes) / per)
-            if second + down - fan - boxes > spare:  # no ports for cages of their own
+            if second + down - fan - boxes > room:  # no ports for cages of their own
                 first, second = fan, fan + boxes
             found.append(Region(range(fan), range(first, first + boxes), range(second, second + down - fan - boxes)))
         return tuple(found)
@@ -178,8 +181,7 @@ class FrontWiring:
         front = self.front
         if not front.uplinks or front.network is None or front.network.option.switch.connector.startswith(PLAIN_CAGES):
             return 0
-        connector = front.network.option.switch.connector
-        return management_ports(front.uplinks, front.speed_gbps, connector) // (2 * self._fans_per_side)
+        return fan_ports(front.speed_gbps)
 
     @property
     def _fans_per_side(self) -> int:

@@ -109,7 +109,10 @@ class Runs:
             border = min(end, (at // rack + 1) * rack)
             whole = border if border == end else border - (border - start) % per  # the last cage of the block may be part filled
             stop = whole if whole > at else min(end, at + per)
-            yield cage, -(-(stop - at) // per), stop - at
+            cages = -(-(stop - at) // per)
+            if any((block, each) in self._manager_runs for each in range(cage, cage + cages)):
+                stop, cages = min(stop, at + per), 1
+            yield cage, cages, stop - at
             at = stop
 
     def cage_m(self, block: int, cage: int) -> float:
