@@ -124,6 +124,7 @@ SECTIONS: dict[str, str | Origin] = {
     "cost.part": "included",
     "cost.sensitivity": computed("sizing.sensitivity.sensitivities", "ownership_usd", "price.low", "electricity_range", *_CHARGES),
     "cost.phase": _PHASES,
+    "cost.run_in_phases": "phased_days",
     "cost.at_the_end": computed(
         "sizing.ownership.residual_shares", "ownership_years", "fact.residual-gpu-server", "fact.depreciation-gpu-server"
     ),

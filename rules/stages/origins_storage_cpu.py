@@ -108,8 +108,11 @@ ORIGINS: dict[str, Origin] = {
     "home_tb": computed(_NEEDS, "users"),
     "users": computed(_NEEDS, "gpus", "data.users"),
     "existing_gb_per_s": computed("sizing.storage.shared_storage", "data.existing_rate", "nodes", "preferences.storage"),
-    **for_each("existing_checkpoint existing_checkpoint_s", arithmetic("checkpoint_gb / existing_gb_per_s")),
-    "existing_short": arithmetic("max(write_synchronous_gb_per_s, dataset_read_gb_per_s) > existing_gb_per_s"),
+    "existing_checkpoint_s": arithmetic("checkpoint_gb / existing_gb_per_s"),
+    "existing_checkpoint": computed("sizing.checkpoint.in_words", "existing_checkpoint_s"),
+    "existing_short": computed(
+        "sizing.checkpoint.plan_checkpoints", "write_synchronous_gb_per_s", "dataset_read_gb_per_s", "existing_gb_per_s"
+    ),
     "staging_tb": computed(_NEEDS, "checkpoint_gb", "dataset_tb", "nodes", "threshold.sto-keep-two"),
     "staged_tb": arithmetic("min(staging_tb, local_most_tb)"),
     "local_most_tb": computed("sizing.storage.largest_local", "local_known", "local_tb"),
