@@ -82,6 +82,7 @@ class MemoryModel:
         self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
         self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
         self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
+        self._candidates: dict[tuple[int, int], tuple[int, ...]] = {}
         self._ends: dict[tuple[int, bool], tuple[tuple[float, float], ...]] = {}
         self._two_copies = self.options.schedule == "dualpipe"
         self.unit_gradient = gathered_gradient_bytes(self.state)
@@ -243,13 +244,15 @@ class MemoryModel:
             return gradients
         return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
 
-    def candidate_stages(self, parts: tuple[StageParameters, ...]) -> tuple[int, ...]:
+    def candidate_stages(self, plan: Plan) -> tuple[int, ...]:
         """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
-        stages = len(parts)
-        if stages <= 2:
-            return tuple(range(stages))
-        fullest = max(range(1, stages - 1), key=lambda stage: (parts[stage].layers - 0.5 * parts[stage].dense_layers, -stage))
-        return (0, 1, stages - 1) if fullest == 1 else (0, 1, fullest, stages - 1)
+        key = (plan.pipeline, plan.virtual_stages)
+        found = self._candidates.get(key)
+        if found is None:
+            parts, stages = self.stages(plan), plan.pipeline
+            inner = max(range(1, stages - 1), key=lambda at: (parts[at].layers - 0.5 * parts[at].dense_layers, -at), default=1)
+            found = self._candidates[key] = tuple(sorted({0, min(1, stages - 1), min(inner, stages - 1), stages - 1}))
+        return found
 
     def allocated_terms(self, plan: Plan) -> tuple[Terms, ...]:
         """Return the allocator's terms of every pipeline stage."""
@@ -261,11 +264,8 @@ class MemoryModel:
         """Return (low, expected, high) bytes of the fullest GPU, everything on the device included."""
         if not self.transformer:
             return self.total_range(other_stage_bytes(self, plan), plan)
-        parts = self.stages(plan)
-        stages = len(parts)
-        candidates = (0, 1) if stages == 2 else (0,) if stages == 1 else self.candidate_stages(parts)
         low = expected = high = 0.0
-        for stage in candidates:
+        for stage in self.candidate_stages(plan):
             found = self.allocated_range(self.stage_terms(plan, stage), plan)
             low, expected, high = max(low, found[0]), max(expected, found[1]), max(high, found[2])
         return self.device_range((low, expected, high), plan)

@@ -77,7 +77,7 @@ class Footprint:
 
         def values(row: int) -> Sequence[float]:
             parts = kernel.stages(rows.plan(row, BASE))
-            candidates = kernel.candidate_stages(parts)
+            candidates = kernel.candidate_stages(rows.plan(row, BASE))
             index = candidates[number] if number < len(candidates) else candidates[0]
             flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]))
             return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == len(parts) - 1), flying]
