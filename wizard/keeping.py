@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rules.comparison.rows import reasons_changed
 from wizard.basis import basis_of
 from wizard.files import design_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from catalogs import Catalog
     from rules.design import Design
@@ -43,6 +44,15 @@ def saved_tables(
 def saved_text(design: Design, meta: Mapping[str, Any], catalog: Catalog, earlier: Mapping[str, Any] | None = None) -> str:
     """Return the text of a design file; the same design, meta and earlier document give the same bytes."""
     return text_of(saved_tables(design, meta, catalog, earlier))
+
+
+def history_entry(before: Mapping[str, Any], now: Mapping[str, Any], causes: Iterable[str]) -> dict[str, Any]:
+    """Return what history keeps of a design that is replaced: by what it was made, why it changed, and its reasons that changed."""
+    meta = {key: value for key, value in before.get("meta", {}).items() if key in ("tool_version", "catalog_hash", "rules_hash")}
+    reasons = [{"where": each.where, "before": each.before} for each in reasons_changed(before, now) if each.before]
+    summary = before.get("design", {}).get("summary", {})
+    chosen = {"name": summary["name"]} if isinstance(summary, dict) and "name" in summary else {}
+    return meta | chosen | {"causes": list(causes), "reason": reasons}
 
 
 def text_of(tables: Mapping[str, Any]) -> str:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
 from rules.answers import AnswerError
-from rules.comparison.rows import COMPARED, Change, changes_in, reasons_changed
+from rules.comparison.rows import COMPARED, Change, changes_in
 from wizard.causes import attributed, causes_of
 from wizard.files import FileError, load
-from wizard.keeping import saved_tables, text_of
+from wizard.keeping import history_entry, saved_tables, text_of
 from wizard.versions import meta_of
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path
     moved = document.get("design", {}).get("summary", {}).get("chosen") != now["design"]["summary"].get("chosen")
     because = tuple(attributed(each, causes, moved) for each in changes)
     said = tuple(str(each) for each in causes)
-    now["history"] = [*now.get("history", []), _entry(document, now, said)]
+    now["history"] = [*now.get("history", []), history_entry(document, now, said)]
     return Replay(str(path), tuple(changes), said, now, because)
 
 
@@ -77,12 +77,3 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
     return str(value) if isinstance(value, str) else value
-
-
-def _entry(before: Mapping[str, Any], now: Mapping[str, Any], causes: tuple[str, ...]) -> dict[str, Any]:
-    """Return what history keeps of a design that is replaced: by what it was made, why it changed, and its reasons that changed."""
-    meta = {key: value for key, value in before.get("meta", {}).items() if key in ("tool_version", "catalog_hash", "rules_hash")}
-    reasons = [{"where": each.where, "before": each.before} for each in reasons_changed(before, now) if each.before]
-    summary = before.get("design", {}).get("summary", {})
-    chosen = {"name": summary["name"]} if isinstance(summary, dict) and "name" in summary else {}
-    return meta | chosen | {"causes": list(causes), "reason": reasons}

@@ -29,6 +29,19 @@ def test_all_conflicts(tight, tmp_path):
     assert call("replay", out).code == 0
 
 
+def test_a_design_keeps_what_it_was_before_so_that_it_can_be_undone(tight, tmp_path):
+    before, after = tmp_path / "before.toml", tmp_path / "after.toml"
+    assert call("design", tight, "-o", before).code == 1
+    assert call("fix", before, "power.rack_power_exceeded", "-o", after).code == 1
+    (entry,) = load(after).document["history"]
+    assert entry["causes"] == ["fix of power.rack_power_exceeded: facility.rack_power = 8 kW → 10.2 kW"]
+    assert any(each["where"] == "conflict power.rack_power_exceeded" for each in entry["reason"])
+    assert call("replay", after).code == 0
+    again = tmp_path / "again.toml"
+    call("design", after, "--set", "facility.rack_power=8 kW", "-o", again)
+    assert load(again).answers.values == load(before).answers.values
+
+
 def test_one_conflict_leaves_the_other(tight):
     called = call("fix", tight, "power.rack_power_exceeded")
     assert called.code == 1

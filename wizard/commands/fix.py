@@ -88,11 +88,15 @@ def _wrapped(text: str) -> None:
 
 def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> None:
     from wizard.files import write_atomically
-    from wizard.keeping import saved_text
+    from wizard.keeping import history_entry, saved_tables, text_of
     from wizard.versions import meta_of
 
     name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
-    write_atomically(output, saved_text(mended.after, meta_of(name, catalog, loaded.meta), catalog, loaded.document))
+    tables = saved_tables(mended.after, meta_of(name, catalog, loaded.meta), catalog, loaded.document)
+    if loaded.document is not None and mended.applied:
+        causes = [f"fix of {each.finding}: {each.key} = {each.before or 'not answered'} → {each.after}" for each in mended.applied]
+        tables["history"] = [*tables.get("history", []), history_entry(loaded.document, tables, causes)]
+    write_atomically(output, text_of(tables))
 
 
 def _narrate(mended: Mended, output: str | None) -> None:
