@@ -1,0 +1,71 @@
+"""Designs at random: whatever the server, its adapters and the ratio, the schedule has the cables of the bill and no port twice."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from dataclasses import replace
+
+import pytest
+
+from catalogs import load_catalog
+from rules.sizing.fabric.addresses import address_plan
+from rules.sizing.fabric.design import design_fabric
+from rules.sizing.fabric.schedule import schedule_of
+from tests.stages.fabric_designs import made
+
+NODES = ("nvidia-dgx-h100", "nvidia-dgx-b200", "nvidia-dgx-b300", "nvidia-gb200-nvl72", "nvidia-dgx-a100-640gb", "", "")
+SPEEDS = ("10 Gb/s", "25 Gb/s", "100 Gb/s", "200 Gb/s", "400 Gb/s")
+FEW, MANY = 14, 150
+
+
+def at_random(seed):
+    """Return a candidate of any kind with its context: an own server where no product is drawn, in racks of any density."""
+    draw = random.Random(seed)
+    node = draw.choice(NODES)
+    answers = {
+        "preferences__fabric": draw.choice(["any", "infiniband", "ethernet"]),
+        "preferences__oversubscription": draw.choice([1, 1, 2, 3, 1.16]),
+    }
+    if not node:
+        answers |= {
+            "own_server__gpu": "nvidia-h100-sxm-80gb", "own_server__gpus": 8,
+            "own_server__nics": draw.randint(1, 9), "own_server__nic_speed": draw.choice(SPEEDS),
+        }  # fmt: skip
+    units = draw.randint(1, 10) if node.endswith("nvl72") else draw.choice([draw.randint(2, 12), draw.randint(2, 150)])
+    candidate, context = made(load_catalog(), node, units, **answers)
+    if draw.random() < 0.6:  # as if racks were planned
+        floor = design_fabric(candidate, context).floor
+        density = floor.per_rack if candidate.node.is_rack else draw.choice([1, 2, 3, 4, 8])
+        racks = -(-(candidate.nodes + 20) // density)
+        candidate.floor = replace(floor, estimated=False, per_rack=density, racks=racks, power_units=(2,) * (racks + floor.others))
+    return candidate, context
+
+
+def checked(seed):
+    candidate, context = at_random(seed)
+    pieces, ports = defaultdict(set), Counter()
+    for row in schedule_of(candidate, context):
+        pieces[row.link.network, row.cable].add(row.label)
+        for end, optic in ((row.link.lower, row.lower_optic), (row.link.upper, row.upper_optic)):
+            ports[end.device, end.port] += 1
+            if optic:
+                pieces[row.link.network, optic].add((end.device, end.cage))
+    design = design_fabric(candidate, context).design
+    for network in filter(None, (design.compute, design.storage, design.out_of_band)):
+        scheduled = {item: len(found) for (role, item), found in pieces.items() if role == network.role}
+        assert scheduled == {item: count for item, count in network.cables.items() if count}, network.role
+    assert not ports or max(ports.values()) == 1
+    addresses = [entry.address for entry in address_plan(candidate, context) if entry.address]
+    assert len(addresses) == len(set(addresses))
+
+
+@pytest.mark.parametrize("seed", range(FEW))
+def test_any_design_has_one_truth_on_its_cables(seed):
+    checked(seed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(FEW, MANY))
+def test_many_designs_have_one_truth_on_their_cables(seed):
+    checked(seed)
