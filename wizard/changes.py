@@ -39,7 +39,7 @@ def figures_changed(previous: Design | None, design: Design, at_least: str = "â‰
     pairs = [
         (previous.name.split(",")[0], design.name.split(",")[0]),
         (_shown(previous.figures.days, short_days), _shown(design.figures.days, short_days)),
-        (_price(previous, previous.figures, at_least), _price(design, design.figures, at_least)),
+        (_price(previous.figures, at_least), _price(design.figures, at_least)),
         (_shown(previous.figures.total_power_kw, short_power), _shown(design.figures.total_power_kw, short_power)),
     ]
     return ", ".join(f"{old} {ARROW} {new}" for old, new in pairs if old != new)
@@ -49,7 +49,7 @@ def _shown(value: float | None, write: Callable[[float], str]) -> str:
     return "unknown" if value is None else write(value)
 
 
-def _price(design: Design, figures: Figures, at_least: str) -> str:
+def _price(figures: Figures, at_least: str) -> str:
     if figures.purchase_usd is None:
         return "price unknown"
     return purchase_text(figures, at_least=at_least)
@@ -60,12 +60,12 @@ def reasons(previous: Design | None, design: Design) -> list[str]:
     if previous is None or previous.answers == design.answers:
         return []
     order = (Kind.REJECT, Kind.WARNING, Kind.DECISION)
-    before = {(found.rule, found.decision, found.value) for found in previous.findings}
+    before = {(found.rule, found.kind, found.decision, found.value) for found in previous.findings}
     rows = [
         found.because
         for kind in order
         for found in design.of_kind(kind)
-        if (found.rule, found.decision, found.value) not in before and (kind is not Kind.DECISION or found.value)
+        if (found.rule, kind, found.decision, found.value) not in before and (kind is not Kind.DECISION or found.value)
     ]
     return rows[:MOST_REASONS]
 
@@ -75,8 +75,11 @@ def stages_changed(previous: Design | None, design: Design) -> frozenset[str]:
     if previous is None or previous.answers == design.answers:
         return frozenset()
     kinds = (Kind.REJECT, Kind.WARNING, Kind.DECISION)
-    old, new = ({(each.stage.value, each.rule, each.value) for each in made.findings if each.kind in kinds} for made in (previous, design))
-    return frozenset(stage for stage, _, _ in old ^ new)
+
+    def said(made: Design) -> set[tuple[str, Kind, str, str]]:
+        return {(each.stage.value, each.kind, each.rule, each.value) for each in made.findings if each.kind in kinds}
+
+    return frozenset(stage for stage, *_ in said(previous) ^ said(design))
 
 
 def difference(before: Design, after: Design, width: int, most_reasons: int | None = None) -> list[str]:

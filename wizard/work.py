@@ -131,7 +131,19 @@ class Work:
         if advice.replayed:
             self.changes, self.causes, self.opened = advice.changes, advice.causes, None
         if advice.design is not None:
-            self.previous, self.design, self.considered = self.design, advice.design, advice.considered
+            if not self._same_edit(advice.design):
+                self.previous = self.design
+            self.design, self.considered = advice.design, advice.considered
+
+    def _same_edit(self, design: Design) -> bool:
+        """Return whether a design goes on with the edit of one answer that led to the one before: what was typed meanwhile is no step."""
+        if self.design is not None and self.design.answers == design.answers:
+            return True
+        if self.previous is None or self.design is None:
+            return False
+        before, now, new = self.previous.answers.values, self.design.answers.values, design.answers.values
+        last = {key for key in {*before, *now} if before.get(key) != now.get(key)}
+        return len(last) == 1 and last == {key for key in {*now, *new} if now.get(key) != new.get(key)}
 
     @property
     def current(self) -> bool:

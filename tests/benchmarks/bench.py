@@ -53,6 +53,7 @@ def schedule(catalog: Catalog) -> None:
 
 
 def main() -> None:
+    subprocess.run([sys.executable, "-m", "tests.benchmarks.wizard_bench"], check=True)
     show("python -c pass", median_ms(lambda: fresh("pass"), 5))
     show("import wizard.cli", median_ms(lambda: fresh("import wizard.cli"), 5))
     show("import wizard.tui.app", median_ms(lambda: fresh("import wizard.tui.app"), 5))

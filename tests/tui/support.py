@@ -95,6 +95,7 @@ async def rest(app: WizardApp, pilot: Pilot[int]) -> None:
         await app.workers.wait_for_complete()
         await pilot.pause()
         if app.work.settled == app.work.generation and not app._solving:
+            await pilot.pause()  # what came is painted after it came
             return
         await pilot.pause(0.02)
     raise AssertionError("the engine did not come to rest")

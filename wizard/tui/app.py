@@ -18,11 +18,10 @@ from wizard.session import Session
 from wizard.situations import load_situations
 from wizard.stopping import leaving_on_signals
 from wizard.tui.actions import ACTIONS, HOMES, Action, actions_of, bindings_of
+from wizard.tui.asked_app import AskedApp
 from wizard.tui.asking import Asker
-from wizard.tui.engine_app import EngineApp
 from wizard.tui.giving import Giver
 from wizard.tui.help import help_text
-from wizard.tui.jumping import jump
 from wizard.tui.keeping_app import URGENT
 from wizard.tui.keymap import use_keymap
 from wizard.tui.pages import COMPARE, LOOK, PAGES
@@ -50,7 +49,7 @@ SWITCH_S = 0.001
 """How long the engine's thread may keep the interpreter while a key waits: a fifth of Python's own setting, for a quicker echo."""
 
 
-class WizardApp(EngineApp):
+class WizardApp(AskedApp):
     """The wizard. `advise` replaces the engine, for tests; `work` is plain state, so that a key repaints only what shows it."""
 
     TITLE = "cluster-wizard"
@@ -218,10 +217,18 @@ class WizardApp(EngineApp):
                 await self.run_action(HOMES[action.scope], self)
             await self.screen.run_action(action.id)
 
-    async def action_perform_id(self, id_: str) -> None:
-        """Perform an action by its id, for clicks."""
+    def action_perform_id(self, id_: str) -> None:
+        """Perform a clicked action, later: the widget that was hit waits for it, and it may close the screen of that widget."""
+        self.call_later(self.perform_id, id_)
+
+    async def perform_id(self, id_: str) -> None:
+        """Perform an action by its id."""
         action = next(each for each in ACTIONS if each.id == id_)
         await self.run_action(id_, self if action.scope == "everywhere" else self.screen)
+
+    def action_click_tab(self, tab: str) -> None:
+        """Show a tab that was clicked."""
+        self.call_later(self.action_show_tab, tab)
 
     async def action_start_page(self) -> None:
         """Show the start page; the work in hand stays in hand."""
@@ -323,40 +330,12 @@ class WizardApp(EngineApp):
         if not isinstance(self.screen, SliderScreen):
             await self.push_screen(SliderScreen())
 
-    def action_what_if(self) -> None:
-        """Open a what-if, or compare, keep or drop the open one."""
-        self.asker.toggle_what_if()
-
-    def action_compare_file(self) -> None:
-        """Compare with a saved design."""
-        self.asker.compare_file()
-
-    def action_jump(self) -> None:
-        """Show letters to jump by."""
-        jump(self)
-
-    def action_find_effects(self) -> None:
-        """Look for what the open answers cost in certainty."""
-        self.asker.find_effects()
-
-    def action_find_conflicts(self) -> None:
-        """Look for the answers that cannot hold together."""
-        self.asker.find_conflicts()
-
     async def resync(self) -> None:
         """Show a session that changed elsewhere, on the questions too."""
         interview = self._interview()
         if interview is not None:
             await interview.resync()
         self.show_work()
-
-    def action_write_report(self) -> None:
-        """Write the report to a file."""
-        self.giver.write_report()
-
-    def action_copy_report(self) -> None:
-        """Copy the report."""
-        self.giver.copy_report()
 
     async def action_open_file(self) -> None:
         """Ask for a file and open it."""

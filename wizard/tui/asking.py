@@ -39,6 +39,12 @@ class Asker:
     def __init__(self, app: WizardApp) -> None:
         self._app = app
 
+    def jump(self) -> None:
+        """Show letters to jump by."""
+        from wizard.tui.jumping import jump
+
+        jump(self._app)
+
     # --- how
 
     def show_behind(self, row: Row) -> None:

@@ -58,8 +58,8 @@ class EngineApp(KeepingApp):
         self._timer = self.set_timer(DEBOUNCE_S, self.solve)
 
     def solve(self) -> None:
-        """Run the engine now, unless it runs already; it then runs again when it is done."""
-        if not self._solving:
+        """Run the engine now, unless it is done with these answers, or runs already; it then runs again when it is done."""
+        if not self._solving and self.work.settled != self.work.generation:
             self._solving = True
             self._late = self.set_timer(LATE_S, self.show_late)
             self._evaluate(self.work)

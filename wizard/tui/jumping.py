@@ -34,7 +34,7 @@ def jump(app: WizardApp) -> None:
         if kind == "step":
             await app.go_to_step(name)
         elif kind == "do":
-            await app.action_perform_id(name)
+            await app.perform_id(name)
         elif name:
             await app.go_to_question(name)
 

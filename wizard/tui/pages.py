@@ -241,7 +241,7 @@ def tabs(here: str) -> Content:
     pieces = []
     for id_, title in TABS.items():
         style = "bold reverse" if id_ == here else "$foreground-muted"
-        pieces.append(Content.styled(f" {title} ", style).stylize(Style.from_meta({"@click": f"app.show_tab('{id_}')"})))
+        pieces.append(Content.styled(f" {title} ", style).stylize(Style.from_meta({"@click": f"app.click_tab('{id_}')"})))
     return Content("").join(pieces)
 
 

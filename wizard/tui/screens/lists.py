@@ -83,7 +83,7 @@ class ListScreen(WizardScreen):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click opens a line."""
         event.stop()
-        self.call_later(self.action_open_row)
+        self.app.call_later(self.action_open_row)  # it may close this screen, which would wait for this handler
 
     async def action_open_row(self) -> None:
         """Open the line that is pointed at; in the filter, go to the lines."""
@@ -335,6 +335,6 @@ class DesignScreen(TabScreen):
         """Show what stands behind a line."""
         row = self._rows[id_]
         if row.action:
-            await self.wizard.action_perform_id(row.action)
+            await self.wizard.perform_id(row.action)
         else:
             self.wizard.show_behind(row)

@@ -82,7 +82,7 @@ class StartScreen(WizardScreen):
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click chooses."""
         event.stop()
-        self.call_later(self.begin, event.option_id or "")
+        self.app.call_later(self.begin, event.option_id or "")  # it closes this screen, which would wait for this handler
 
     async def action_begin(self) -> None:
         """Enter chooses what is highlighted."""
