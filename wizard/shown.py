@@ -169,7 +169,8 @@ def open_text(interview: Interview, session: Session, step: str, design: Design 
         return ""
     assumed = [each for each in missing if assumption_of(each.key, design) is not None]
     named = ", ".join(each.label.strip() for each in missing[:MOST_OPEN]) + (" …" if len(missing) > MOST_OPEN else "")
-    return f"Open: {named}; {len(assumed)} of {len(design.assumptions)} assumptions stand on them."
+    resting = f"; {len(assumed)} of {len(design.assumptions)} assumptions stand on them" if assumed else ""
+    return f"Open: {named}{resting}."
 
 
 def text_of(session: Session, key: str) -> str:
