@@ -65,12 +65,6 @@ class TestWrongCalls:
             call(*arguments).assert_one_message()
         assert name in call(name).err
 
-    @pytest.mark.parametrize("arguments", [["--help", "a" * 300], ["a" * 300], ["a" * 5000, "--help"], ["nul\0nul"]])
-    def test_a_word_that_can_be_no_file_is_no_fault_of_standard_output(self, arguments):
-        called = call(*arguments)
-        assert "standard output" not in called.err
-        assert "File name too long" not in called.err
-
     def test_the_nearest_command_is_named(self):
         assert "did you mean 'design'" in call("desing", "a.toml").err
         assert "did you mean 'replay'" in call("reply").err
