@@ -50,6 +50,7 @@ def run_m(first: int, second: int) -> float:
     return UP_AND_DOWN_M + along * RACK_WIDTH_M + abs(row - other_row) * ROW_PITCH_M
 
 
+@lru_cache(maxsize=65536)
 def tray_path(first: int, second: int) -> str:
     """Return the way of a cable between two places as a technician reads it."""
     if first == second:
