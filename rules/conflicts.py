@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from rules.answers import AnswerError
 from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, least_needed, relaxed
-from rules.smallest import SmallestChange, cost_between, exception_to, smallest_change
+from rules.remedies import mend
+from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.answers import Answers
     from rules.design import Design
+    from rules.remedies import Applied
 
 MOST_DESIGNS = 160
 """Designs that are made to find the sets; seven answers take about thirty."""
@@ -93,7 +95,8 @@ class Conflicts:
 def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True, needs: bool = True) -> Conflicts:
     """Return the minimal sets of answers that cannot hold together; none where a design fits. Raises AnswerError.
 
-    `changes`: look for the smallest changes too, which takes most of the time; `needs`: also of what is trained.
+    `changes`: look for the smallest changes too, which takes most of the time; `needs`: also of what is trained, and for changes after
+    which everything holds.
     """
     oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING)
     all_ = constraints(answers)
@@ -112,7 +115,7 @@ def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True, 
         return Conflicts(tuple(sets), complete and not fixed)
     oracle.most = oracle.asked + (MOST_CHANGES if needs else MOST_WHILE_WRITING)
     sets = [replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, needs=needs)) for each in sets]
-    return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle))
+    return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle) if needs else ())
 
 
 def minimal_sets(
@@ -178,7 +181,7 @@ def _smallest(answers: Answers, key: str, oracle: Oracle) -> SmallestChange | No
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
-    """Return changes after which every answer holds: of each set the cheapest, moved on where the sets need more of it together."""
+    """Return changes after which every answer holds: of each set the cheapest, then what remedies add where the sets meet."""
     if any(not each.changes for each in sets):
         return ()
     chosen: dict[str, SmallestChange] = {}
@@ -186,19 +189,23 @@ def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tupl
         if change.key not in chosen or change.cost > chosen[change.key].cost:
             chosen[change.key] = change
     set_aside = [key for key in chosen if key.startswith(POLICY)]
+    values = {key: value for each in chosen.values() if each.key not in set_aside for key, value in each.changes.items()}
     try:
-        values = {key: value for each in chosen.values() if each.key not in set_aside for key, value in each.changes.items()}
         changed = with_changes(relaxed(answers, set_aside), values, ORIGIN)
         if oracle.fits(changed):
             return tuple(chosen.values())
-        for key in values:
-            more = _smallest(changed, key, oracle)
-            if more is not None:
-                further = cost_between(answers, key, more)
-                return tuple({**chosen, key: replace(more, before=answers.text(key), cost=further)}.values())
+        mended = mend(changed, oracle.catalog)
     except AnswerError:
         return ()
-    return ()
+    if not mended.after.fits:
+        return ()
+    return tuple({**chosen, **{each.key: _from_start(each, answers) for each in mended.applied}}.values())
+
+
+def _from_start(applied: Applied, answers: Answers) -> SmallestChange:
+    """Return a remedy as a change of the answers as they were given."""
+    change = SmallestChange(applied.key, answers.text(applied.key), applied.after, OTHER_COST, applied.text)
+    return replace(change, cost=cost_between(answers, applied.key, change))
 
 
 def with_conflict_sets(design: Design, catalog: Catalog) -> Design:

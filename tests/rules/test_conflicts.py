@@ -163,3 +163,16 @@ class TestInADesign:
         assert row["answers"] == ["facility.rack_power", "preferences.nodes"]
         assert row["because"] == "facility.rack_power = 8 kW and preferences.nodes = nvidia-dgx-h100 cannot hold together"
         assert row["change"][0]["before"] == "8 kW"
+
+
+def test_changes_that_are_needed_together(catalog):
+    """Two DGX H100 draw more than 20.4 kW: with racks of 8 kW and a site of 10 kW both limits must move."""
+    given = answers(facility__rack_power="8 kW", facility__total_power="10 kW")
+    found = find_conflicts(given, catalog)
+    assert {each.key for each in found.together} == {"facility.rack_power", "facility.total_power"}
+    changed = given
+    for each in found.together:
+        changed = with_changes(changed, each.changes)
+        assert each.before == given.text(each.key)
+    assert feasible(changed, catalog)
+    assert changed.number("facility.total_power") > 20.4
