@@ -86,4 +86,6 @@ def value_words(value: object) -> str:
     if isinstance(value, int):
         return written(f"{value:,}")
     text = str(value)
-    return choice_label(text) if _CODE.fullmatch(text) or text in _NAMED else in_units(text)
+    if _CODE.fullmatch(text) or text in _NAMED:
+        return choice_label(text)
+    return in_units(_CODE.sub(lambda found: choice_label(found[0]), text))

@@ -180,14 +180,18 @@ def _figures(prefix: str, section: Mapping[str, object], label: str = "") -> Ite
             yield from _figures(key, value, f"{label}{name}: ")
         elif isinstance(value, (list, tuple)):
             for number, each in enumerate(value):
-                shown = (
-                    ", ".join(f"{words(str(part))} {value_words(inner)}" for part, inner in each.items())
-                    if isinstance(each, dict)
-                    else each
-                )
-                yield key, f"{label}{name}" if number == 0 else "", shown
+                yield key, f"{label}{name}" if number == 0 else "", _told(each) if isinstance(each, dict) else each
         else:
             yield key, f"{label}{name}", value
+
+
+def _told(table: Mapping[str, object]) -> str:
+    """Return a table on one line, tables inside it in brackets."""
+    parts = []
+    for part, inner in table.items():
+        shown = f"({_told(inner)})" if isinstance(inner, dict) else value_words(inner)
+        parts.append(f"{words(str(part))} {shown}")
+    return ", ".join(parts)
 
 
 def _number_row(section: str, key: str, label: str, value: object, products: Mapping[str, str], width: int) -> Row:
