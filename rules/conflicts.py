@@ -181,7 +181,7 @@ def _smallest(answers: Answers, key: str, oracle: Oracle) -> SmallestChange | No
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
-    """Return changes after which every answer holds: of each set the cheapest, then what remedies add where the sets meet."""
+    """Return changes after which every answer holds: of each set the cheapest and what remedies add, or remedies alone."""
     if any(not each.changes for each in sets):
         return ()
     chosen: dict[str, SmallestChange] = {}
@@ -195,6 +195,8 @@ def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tupl
         if oracle.fits(changed):
             return tuple(chosen.values())
         mended = mend(changed, oracle.catalog)
+        if not mended.after.fits:
+            chosen, mended = {}, mend(answers, oracle.catalog)
     except AnswerError:
         return ()
     if not mended.after.fits:
