@@ -261,7 +261,7 @@ async def test_a_file_that_cannot_be_read_is_one_message(tmp_path):
     path = tmp_path / "broken.toml"
     path.write_text("[scale]\nnodes = 'many'\n")
     async with wizard() as (app, pilot):
-        await press(app, pilot, "down", "enter")
+        await press(app, pilot, "ctrl+o")
         await type_text(app, pilot, "broken.toml")
         await pilot.press("enter")
         await pilot.pause()
@@ -349,7 +349,7 @@ async def test_light_theme_and_ascii_keep_the_meaning(monkeypatch):
 async def test_the_file_dialog_completes_names(tmp_path):
     (tmp_path / "alpha.toml").write_text("")
     async with wizard() as (app, pilot):
-        await press(app, pilot, "down", "enter")
+        await press(app, pilot, "ctrl+o")
         await type_text(app, pilot, "al")
         await press(app, pilot, "tab")
         assert app.screen.query_one(Input).value == "alpha.toml"
