@@ -190,6 +190,7 @@ class NodeNics(Record):
 class Node(Product):
     """A server, or a pre-integrated rack (`is_rack`) whose `trays` are the scale-out nodes.
 
+    `width`, `depth` and `outside_height` are those of a rack that comes in as one piece.
     All counts are of the whole record: an NVL72 rack has 72 GPUs, 36 CPUs and 18 trays. `gpu_power_limit` is what the chassis allows
     each GPU at most, `factory_power_limit` the set point that each is shipped with where that is lower and can be raised.
     """
@@ -212,6 +213,9 @@ class Node(Product):
     local_storage_text: Text | None = None
     height: RackUnits | None = None
     weight: Mass | None = None
+    width: Length | None = None
+    depth: Length | None = None
+    outside_height: Length | None = None
     power: NodePower = NodePower()
     supplies: PowerSupplies = PowerSupplies()
     cooling: str = Field(pattern=r"^(air|liquid|air_or_liquid|unknown)$")

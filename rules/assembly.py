@@ -67,7 +67,7 @@ def assumptions(context: Context, candidate: Candidate | None) -> tuple[Assumpti
     rows = {
         key: Assumption(key, answers.text(key), reason)
         for key, reason in answers.assumptions().items()
-        if not key.startswith(("preferences.", "own_server.", "parallelism.")) and _matters(key, context)
+        if not key.startswith(("preferences.", "own_server.", "parallelism.")) and _matters(key, context, candidate)
     }
     rows |= {key: Assumption(key, *_split(reason)) for key, reason in context.workload.assumed.items()}
     stated = [
@@ -78,14 +78,14 @@ def assumptions(context: Context, candidate: Candidate | None) -> tuple[Assumpti
     return (*rows.values(), *stated)
 
 
-def _matters(key: str, context: Context) -> bool:
+def _matters(key: str, context: Context, candidate: Candidate | None) -> bool:
     """Return whether an unanswered field plays a part in this design."""
     answers = context.answers
     idle = {
         "training.lora_rank": context.workload.kind not in ("fine_tuning_lora", "fine_tuning_qlora"),
         "scale.deadline": not sized_by_deadline(answers),
         "scale.mode": not sized_by_deadline(answers),
-        "facility.pue": answers.given("facility.climate"),
+        "facility.pue": answers.given("facility.climate") or (candidate is not None and candidate.node.desktop),
         "facility.power_limit": not answers.given("facility.total_power"),
     }
     return not idle.get(key, False)

@@ -317,7 +317,7 @@ def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
     draw = node_draw(node, gpu, context.catalog, answers) if power is not None else None
     if power is not None and draw is not None:
         kind = match_cooling(node, answers.names("facility.cooling")).kind
-        bounds.append(power / (magnitude(draw.maximum, "kW") * pue_of(answers, kind, context.catalog).value))
+        bounds.append(power / (magnitude(draw.maximum, "kW") * pue_of(answers, kind, context.catalog, desktop=node.desktop).value))
     return int(min(bounds)) if bounds else None
 
 

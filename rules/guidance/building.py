@@ -75,11 +75,26 @@ BUILDING_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.has_power_cap == True,),
         guidance=("G5.7",),
-        because="The step time counts on {capped_speed_percent} of the arithmetic speed at {power_cap_w} per GPU, a model and no reading.",
+        because=(
+            "The step time counts on {capped_speed_percent} of the arithmetic speed at {power_cap_w} per GPU, read off a curve of H100 in "
+            "training and no reading of this system."
+        ),
         ask=Ask(
             to="server vendor",
             ask="How fast does one {node} train with its GPUs capped at {power_cap_w}, and does the cap hold through a restart?",
             good_answer="a measured share of full speed of {capped_speed_percent} or more",
+        ),
+    ),
+    Rule(
+        id="power.desk_heat",
+        stage=Stage.POWER,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.ADVICE,
+        when=(F.is_desktop == True, F.power_known == True, F.pue_given == False),
+        guidance=("G4.6",),
+        because=(
+            "No cooling plant is counted for {pue_basis}: {heat_kw} ({heat_btu}) warm the room, and an air conditioner that carries them "
+            "away draws power of its own, best on another circuit."
         ),
     ),
     Rule(

@@ -63,12 +63,12 @@ FEED_RULES: tuple[Rule, ...] = (
         thresholds=("pow-load-swing",),
         because=(
             "Synchronous training makes all GPUs compute and wait in step: the load falls and rises by up to {swing_kw}, "
-            "{swing_percent} of {it_power_kw}, often and within milliseconds; NVIDIA's power shelves with storage take up to "
-            "{limit_pow_load_swing_smoothed_percent} off the peak."
+            "{swing_percent} of {it_power_kw}, often and within milliseconds. Swings of that order strained the grid while Llama 3 was "
+            "trained; NVIDIA's power shelves with storage take up to {limit_pow_load_swing_smoothed_percent} off the peak."
         ),
         ask=Ask(
             to="datacenter",
-            ask="How large a step of load, how often, do UPS, generator and utility take, and who pays for smoothing?",
+            ask="Which steps of load and which rates of change does the utility allow, at which frequencies, and who pays for smoothing?",
             good_answer="steps of {swing_kw} within milliseconds, around the clock, or smoothing in the racks",
         ),
     ),
@@ -181,6 +181,23 @@ FEED_RULES: tuple[Rule, ...] = (
             to="server vendor",
             ask="Which supplies carry {node_power_kw} and the GPUs' peaks?",
             good_answer="supplies that {node_power_kw} load to 80 % or less",
+        ),
+    ),
+    Rule(
+        id="power.swings_on_backup",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.ADVICE,
+        when=(F.swing_known == True, F.in_racks == True, F.backup_there == True),
+        guidance=("G4.6", "G5.7"),
+        because=(
+            "Synchronous training makes all GPUs compute and wait in step: behind the UPS ({ups_words}) and the generator "
+            "({generator_words}) the load falls and rises by up to {swing_kw}, {swing_percent} of {it_power_kw}, in every step."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="How large a step of load, how often, do UPS and generator take without changing to battery or leaving their frequency?",
+            good_answer="steps of {swing_kw} within milliseconds, around the clock, or smoothing in the racks",
         ),
     ),
     Rule(

@@ -33,7 +33,7 @@ class Backup:
         """Return it in words: "2N, 2 × 520 kVA"; "N+1, modules of 520 kVA together and one more"."""
         if self.redundancy == "none":
             return "none"
-        name, each = WORDS[self.redundancy], f"{self.rating_kva:,.0f} kVA"
+        name, each = WORDS[self.redundancy], f"{math.ceil(self.rating_kva - 1e-6):,} kVA"
         if self.redundancy == "n_plus_1":
             return f"{name}, modules of {each} together and one more"
         return f"{name}, {REDUNDANT_COPIES[self.redundancy]} × {each}"

@@ -84,7 +84,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     answers, catalog, node = context.answers, context.catalog, candidate.node
     match = cooling.match_cooling(node, answers.names("facility.cooling"))
     limits = rack_limits(node, match, context)
-    pue, cap = pue_of(answers, match.kind, catalog), power_cap.cap_of(node, candidate.gpu, answers)
+    pue, cap = pue_of(answers, match.kind, catalog, desktop=node.desktop), power_cap.cap_of(node, candidate.gpu, answers)
     draw = power.node_draw(node, candidate.gpu, catalog, answers, liquid=match.kind == "liquid")
     if draw is None:
         return FacilitySizing(match, limits, pue, cap)

@@ -34,7 +34,8 @@ def cabinet_of(node: Node, units: int, catalog: Catalog) -> Cabinet:
     """Return the cabinet that comes in: that of a pre-integrated rack, whose weight counts with it, else the smallest that fits."""
     if node.is_rack:
         high = node.height.to("U") if node.height is not None else units
-        return Cabinet(high * UNIT_M, None, None, 0.0)
+        width, depth, outside = (each.to("m") if each is not None else None for each in (node.width, node.depth, node.outside_height))
+        return Cabinet(outside if outside is not None else high * UNIT_M, width, depth, 0.0)
     rack = smallest_rack(units, catalog)
     if rack is None:
         return Cabinet(units * UNIT_M, None, None, None)

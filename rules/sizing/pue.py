@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 CLIMATE_FACT = "free-cooling"
+DESK_PUE = 1.0
+"""Where a machine stands in a room its circuit carries the machine alone, by the definition of the PUE."""
 
 
 @dataclass(frozen=True)
@@ -24,12 +26,14 @@ class Pue:
     basis: str
 
 
-def pue_of(answers: Answers, cooling: str, catalog: Catalog) -> Pue:
-    """Return the PUE: the person's own; else by cooling and climate where the climate was said; else the assumption of the answers."""
+def pue_of(answers: Answers, cooling: str, catalog: Catalog, *, desktop: bool = False) -> Pue:
+    """Return the PUE: the person's own; for a machine at a desk none of a hall; else by cooling and climate, else that of the answers."""
     assumed = answers.number("facility.pue") or 1.0
     climate = answers.text("facility.climate")
     if answers.given("facility.pue"):
         return Pue(assumed, Kind.YOU, "your own figure")
+    if desktop:
+        return Pue(DESK_PUE, Kind.ASSUMED, "a machine at a desk, without a hall's cooling plant")
     if not climate:
         return Pue(assumed, Kind.ASSUMED, "neither PUE nor climate was given")
     return Pue(

@@ -205,6 +205,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("outlets_known outlets_needed outlets_offered", _OUTLETS),
     **for_each("ups_said ups_none ups_words ups_kva", _UPS),
     **for_each("generator_said generator_none generator_words generator_kva", _GENERATOR),
+    "backup_there": taken("ups_said", "generator_said"),
     "inrush_a": computed("sizing.backup.inrush_a", "nodes_per_rack", "supply_count", "fact.power-chain.inrush_per_supply"),
     "breaker_trip_a": computed("sizing.backup.inrush_limit_a", "feed", "pdu.current", "fact.power-chain.breaker_trip_low"),
     **for_each("units_at_once switch_on_in_turn", computed("sizing.backup.units_at_once", "feed", "supply_count", "breaker_trip_a")),

@@ -131,6 +131,7 @@ def backup_facts(candidate: Candidate, context: Context, sizing: FacilitySizing)
         "generator_none": generator is not None and generator.redundancy == "none",
         "generator_words": generator.text if generator else "not said",
         "generator_kva": round(generator.rating_kva, 1) if generator else 0.0,
+        "backup_there": any(each is not None and each.redundancy != "none" for each in (ups, generator)),
         "inrush_a": round(backup.inrush_a(per_rack * supplies.count, catalog), 1) if supplies else 0.0,
         "breaker_trip_a": round(backup.inrush_limit_a(feed, catalog), 1) if feed else 0.0,
         "units_at_once": at_once,

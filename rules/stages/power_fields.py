@@ -137,6 +137,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("generator_none", "whether the answer was that there is none"),
     FactField("generator_words", "the generator in words"),
     FactField("generator_kva", "rating of one full set, 0 where there is none"),
+    FactField("backup_there", "whether a UPS or a generator is known to be there"),
     FactField("inrush_a", "peak current of a rack whose supplies are all switched on at once, 0 where they are not stated"),
     FactField("breaker_trip_a", "current from which a circuit's breaker may trip at once"),
     FactField("units_at_once", "units of a rack that may be switched on at once"),

@@ -140,7 +140,6 @@ def test_every_rule_of_thumb_is_there_with_its_strength(catalog):
     assert {threshold.stage for threshold in catalog.thresholds} == stages
     assert [t.id for t in catalog.thresholds if not t.verified] == [
         "fab-moe-nodes",
-        "pow-load-swing",
         "pow-node-b200",
         "sto-ckpt-interval",
         "sw-pp-bubble",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import lru_cache
 
 import pytest
@@ -90,3 +91,12 @@ def test_a_cap_comes_off_the_gpus():
     parts = power._parts(candidate, chosen.context, candidate.facility, highest=True)
     assert parts["GPUs"] == pytest.approx(64.0)
     assert parts["rest of the nodes"] == pytest.approx(16 * 4.6)
+
+
+def test_words_stay_in_their_boxes():
+    """A box of the line is 420 pixels wide, a letter of 11 pixels about 6.5: 62 letters fit; the UPS of this hall takes 82."""
+    drawn = power_line.svg(designed({**SIXTEEN, "scale.nodes": 1024, "facility.ups": "n_plus_1", "facility.total_power": "20 MW"}))
+    lines = re.findall(r'<text[^>]*font-size="11"[^>]*>([^<]*)</text>', drawn)
+    assert len(lines) >= 4
+    assert "of equipment behind" in " ".join(lines)
+    assert max(map(len, lines)) <= 62

@@ -91,6 +91,7 @@ def test_rating_of_generators_and_ups(catalog):
     """A generator of 100 kVA at a power factor of 0.8 gives 80 kW; a modern UPS gives as many kW as kVA."""
     assert backup.size_generator("n", 80.0, catalog).rating_kva == pytest.approx(100.0)
     assert backup.size_ups("2n", 500.0, catalog).text == "2N, 2 × 500 kVA"
+    assert backup.size_ups("n", 44.31, catalog).text == "N, 1 × 45 kVA"  # 44 kVA would not carry 44.31 kW
     assert backup.size_ups("none", 500.0, catalog).text == "none"
     assert backup.size_ups("", 500.0, catalog) is None
 

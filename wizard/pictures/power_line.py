@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from textwrap import wrap
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 TITLE = "Power, one line"
 NOTHING = "Power is not known: the vendor publishes neither the system's nor the GPUs' power."
 TREE = {False: ("│", "├─ ", "└─ ", "▼"), True: ("|", "+- ", "`- ", "v")}
-WIDTH, BOX, STEP, RACK_BOX = 980, 46, 74, 60
+WIDTH, BOX, STEP, RACK_BOX = 980, 62, 90, 60
+STAGE_COLUMNS, BRANCH_COLUMNS = 62, 116
+"""Letters of a line in a box of the line and of a branch, at the sizes at which they are written."""
 MOST_PATHS = 6
 """Paths that are drawn as lines of their own."""
 
@@ -172,7 +174,8 @@ def _stage(drawing: object, stage: _Stage, x: float, y: float) -> None:
     add = drawing.append  # type: ignore[attr-defined]
     add(sheet.box(x, y, 420, BOX, fill="#f3f3f3"))
     add(sheet.label(stage.name, x + 10, y + 18, weight="bold"))
-    add(sheet.label(stage.words, x + 10, y + 36, size=11))
+    for number, words in enumerate(wrap(stage.words, STAGE_COLUMNS)[:2]):
+        add(sheet.label(words, x + 10, y + 36 + 15 * number, size=11))
 
 
 def _branch(drawing: object, branch: Branch, trunk: float, y: float) -> None:
@@ -187,4 +190,5 @@ def _branch(drawing: object, branch: Branch, trunk: float, y: float) -> None:
         add(sheet.box(trunk + 26, at - 3, 8, 6, fill=sheet.PAPER))
     add(sheet.box(trunk + 60, y, WIDTH - trunk - 60 - sheet.MARGIN, RACK_BOX, fill="#cfe3f3"))
     for number, words in enumerate(branch.parts):
-        add(sheet.label(words, trunk + 70, y + 18 + 17 * number, size=12, weight="bold" if number == 0 else "normal"))
+        short = shorten(words, BRANCH_COLUMNS, placeholder=" …")
+        add(sheet.label(short, trunk + 70, y + 18 + 17 * number, size=12, weight="bold" if number == 0 else "normal"))
