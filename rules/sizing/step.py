@@ -186,17 +186,21 @@ class StepModel:
     def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
         """Return (layers of the stage that sets the pace, whether it also has the head).
 
-        Stages of equal size leave the head on top of the last one. Where layers do not divide, all others are full and the last holds
-        what is left, as in NVIDIA's layouts of DeepSeek-V3: 4 layers on each of 15 stages, one and the head on the 16th [Megatron Bridge].
+        Stages of equal size leave the head on top of the last one. Where layers do not divide but two more would, embedding and loss
+        stand for a layer each, so that the first and the last stage have one less [Megatron-LM --account-for-embedding-in-pipeline-split,
+        --account-for-loss-in-pipeline-split; so in the recipes of Llama 3.1 405B and Qwen3 235B; arXiv:2407.21783 §3.3.2]. Else all
+        others are full and the last holds what is left, as in NVIDIA's layouts of DeepSeek-V3: 4 layers on each of 15 stages, one and the
+        head on the 16th [Megatron Bridge].
         """
         pipeline = plan.pipeline
         if pipeline == 1:
             return float(self.layers), True
         if self.shape.layers % pipeline == 0 and not self.shape.mtp_layers:
             return self.shape.layers / pipeline, True
-        more = -(-self.layers // pipeline)
+        accounted = (self.shape.layers + 2) % pipeline == 0 and not self.shape.mtp_layers
+        more = -(-(self.layers + 2 * accounted) // pipeline)
         layer = block.layer(plan.recompute)
-        left = max(0, self.layers - more * (pipeline - 1))
+        left = more - 1 if accounted else max(0, self.layers - more * (pipeline - 1))
         return (float(more), False) if more * layer >= left * layer + block.head else (float(left), True)
 
     def transfer_seconds(self, plan: Plan, tokens: float) -> float:

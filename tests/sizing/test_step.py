@@ -304,3 +304,25 @@ def test_recommendation_models_on_a100(model, gpus, precision, samples):
     work = replace(workload(shape, 1, 65_536, precision, "recommendation"), unit="sample")
     estimate = estimate_step(work, Plan(data=gpus, micro_batch=65_536 // gpus), hardware("nvidia-dgx-a100-640gb"))
     assert estimate.units_per_second == pytest.approx(samples, rel=0.2)
+
+
+@pytest.mark.parametrize(
+    ("shape", "vocabulary", "stages", "layers", "with_head"),
+    [
+        # Qwen3 235B, 94 layers: 11 and the embedding, 6 × 12, 11 and the loss; the loss over 151,936 words is longer than a layer
+        (replace(LLAMA_70B, layers=94), 8, 8, 12, False),
+        (replace(LLAMA_70B, layers=94), 4_000_000, 8, 11, True),
+        # Llama 3.1 405B, 126 layers on 16 stages: 7, 14 × 8, 7 [arXiv:2407.21783 §3.3.2]
+        (LLAMA_405B, 8, 16, 8, False),
+        # 95 layers on 8 stages: neither 95 nor 97 divide; 7 × 12 and 11
+        (replace(LLAMA_70B, layers=95), 4_000_000, 8, 11, True),
+    ],
+)
+def test_embedding_and_loss_stand_for_a_layer_where_that_makes_stages_equal(shape, vocabulary, stages, layers, with_head):
+    """Layers by stage as Megatron-LM partitions them with both --account-for-…-in-pipeline-split."""
+    work = workload(replace(shape, vocabulary_size=vocabulary), 4096, 64)
+    plan = Plan(tensor=4, pipeline=stages, data=1)
+    model = step_model(work, hardware("nvidia-dgx-h100"))
+    time, block = model.time(plan), model.block(plan)
+    assert time.products == pytest.approx(64 * layers * block.products)
+    assert (time.head > 0) is with_head

@@ -74,8 +74,9 @@ class Timing:
         """Return (layers of the stage that sets the pace, whether it also has the head), as `StepModel` does."""
         model, stages = self.model, self.rows.pipeline
         even = (model.shape.layers % stages == 0) & (not model.shape.mtp_layers)
-        more = -(-model.layers // stages)
-        left = np.maximum(0, model.layers - more * (stages - 1))
+        accounted = ((model.shape.layers + 2) % stages == 0) & (not model.shape.mtp_layers)
+        more = -(-(model.layers + 2 * accounted) // stages)
+        left = np.where(accounted, more - 1, np.maximum(0, model.layers - more * (stages - 1)))
         longest = more * layer >= left * layer + self.head
         uneven = np.where(longest, more, left).astype(np.float64)
         found = np.where(stages == 1, float(model.layers), np.where(even, model.shape.layers / self.pipeline, uneven))
