@@ -15,7 +15,7 @@ LARGEST_SIZE = 1e15
 """Largest number in a model's shape, assumed: a hundred times the parameters of any model."""
 _TEXTS = ("kind", "name", "attention")
 _FLAGS = ("gated_ffn", "tied_embeddings", "attention_bias", "ffn_bias", "qk_norm")
-_FRACTIONS = ("forward_gmacs", "parameters", "embedding_parameters", "dense_parameters")
+_FRACTIONS = ("forward_gmacs", "forward_activations", "parameters", "embedding_parameters", "dense_parameters")
 _OPTIONAL = ("dense_layers", "mtp_layers", "experts", "shared_expert_ffn_size", "full_attention_layers", "sliding_window")
 """Sizes that may be 0, which says that the model has none of it."""
 _TRANSFORMER = ("layers", "hidden_size", "attention_heads")

@@ -16,7 +16,7 @@ from catalogs.quantities import magnitude, quantity
 from rules.sizing.memory_activations import LayerBytes, layer_activations
 from rules.sizing.memory_estimate import MemoryEstimate
 from rules.sizing.memory_notes import memory_notes
-from rules.sizing.memory_other import other_stage_bytes
+from rules.sizing.memory_other import convolution_ends, other_stage_bytes
 from rules.sizing.memory_overheads import (
     FRAGMENTATION,
     TERMS,
@@ -36,7 +36,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.training_bytes import element_bytes, state_bytes
+from rules.sizing.training_bytes import ROOT_MOMENTS, element_bytes, state_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,6 +73,8 @@ class MemoryModel:
         self.workload = workload
         state = state_bytes(workload.precision, workload.optimizer)
         self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
+        # of what a parameter keeps in the optimizer, the share that embedding and head keep beyond it
+        self.root_share = ROOT_MOMENTS.get(workload.optimizer, 0.0) / (state.master + state.moments)
         self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
@@ -201,11 +203,11 @@ class MemoryModel:
         gathered = plan.pipeline > 1
         weight, gradient, optimizer = self.per_parameter(plan.zero_stage, ranks, gathered, plan.offload)
         weight_e, gradient_e, optimizer_e = self.per_parameter(plan.zero_stage, min(ranks, expert_ranks), gathered, plan.offload)
-        share = self.trained.share
+        share, root = self.trained.share, part.root / plan.tensor
         if self.trained.full:
-            return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, dense * optimizer + routed * optimizer_e
+            moments = dense + self.root_share * root
+            return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, moments * optimizer + routed * optimizer_e
         sharing = ranks if plan.zero_stage == 3 else 1.0
-        root = part.root / plan.tensor
         frozen = (root * self.trained.frozen_root_bytes + (dense - root + routed) * self.trained.frozen_bytes) / sharing
         adapters = share * (dense + routed)
         return frozen + adapters * weight, adapters * gradient, adapters * optimizer
@@ -286,6 +288,8 @@ class MemoryModel:
         if ends is None:
             weights, gradients, *others = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
             gradients = (1.0, gradients[1]) if self.options.gradients_known else gradients
+            if self.shape.kind == "cnn":
+                others[1] = convolution_ends(self.shape)
             ends = self._ends[key] = (weights, gradients, *others)
         return ends
 

@@ -23,10 +23,14 @@ OFFLOAD_NOTES = {
     "nvme": "optimizer state and parameters are on the node's drives",
 }
 """Where what is not on the GPU rests, by `Plan.offload`."""
+UNKNOWN_OUTPUTS_NOTE = (
+    "how many outputs the network's convolutions have is not known: taken from ResNet-50's by the multiply-adds; depthwise ones have more, "
+    "up to the high end"
+)
 OPTIMIZER_NOTES = {
     "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
     "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
-    "muon": "Muon: embeddings and norms, which stay with AdamW, take 4 bytes more per parameter than is counted",
+    "muon": "Muon: embedding and head stay with AdamW and its two moments, as is counted; norms and biases are negligible",
 }
 """What the count of an optimizer's state leaves out."""
 
@@ -47,7 +51,7 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
         OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
-        "activations scale with multiply-adds from ResNet-50; depthwise models need more, see the high end": shape.kind == "cnn",
+        UNKNOWN_OUTPUTS_NOTE: shape.kind == "cnn" and not shape.forward_activations,
         TABLE_NOTES.get(workload.embedding_sharding, ""): shape.kind == "recommendation",
         POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,

@@ -146,8 +146,9 @@ def _tried(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOp
 
 
 def _order(remedy: MemoryRemedy) -> tuple[int, float, float, float]:
-    """Return what orders remedies: verdict, time in whole permille, host memory, what is left on the GPU."""
-    return VERDICTS.index(remedy.verdict), round(remedy.slower, 3), remedy.host_gib, remedy.expected_gib
+    """Return what orders remedies: verdict, time in whole permille, host memory; then the mildest that fits, or what saves the most."""
+    left = -remedy.expected_gib if remedy.verdict == "fits" else remedy.expected_gib
+    return VERDICTS.index(remedy.verdict), round(remedy.slower, 3), remedy.host_gib, left
 
 
 def together(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None = None) -> tuple[MemoryRemedy, ...]:

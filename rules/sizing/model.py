@@ -19,7 +19,7 @@ __all__ = ["count_parameters", "shape_from_answers", "shape_from_preset"]
 
 ASSUMED_LANGUAGE_MODEL = "llama-3.1-8b"
 """The preset that stands in where nothing is said about a language model: the size of most public fine-tunes and benchmarks."""
-RESNET_50 = ModelShape("ResNet-50", "cnn", forward_gmacs=4.1, parameters=25.6e6, image_size=224, assumed=True)
+RESNET_50 = ModelShape("ResNet-50", "cnn", forward_gmacs=4.1, forward_activations=11.1e6, parameters=25.6e6, image_size=224, assumed=True)
 """The vision model that stands in: 25.6 million parameters, 4.1 G multiply-adds at 224² [He 2015, arXiv:1512.03385; torchvision]."""
 DLRM_SMALL = ModelShape(
     "DLRM 4.2B", "recommendation", embedding_parameters=4.2e9, embedding_dim=128, tables=26, dense_parameters=2.4e6, assumed=True
@@ -92,7 +92,7 @@ def _overridden(shape: ModelShape, answers: Answers) -> ModelShape:
     """Apply single shape answers on top of a shape; raises AnswerError for widths that cannot be."""
     sizes = {field: answers.number(key) for key, field in _SIZE_OVERRIDES.items() if answers.given(key)}
     if sizes and shape.kind not in TRANSFORMER_KINDS:
-        shape = replace(shape, name=f"{shape.name}, changed", **sizes)  # type: ignore[arg-type]
+        shape = replace(shape, name=f"{shape.name}, changed", forward_activations=0.0, **sizes)  # type: ignore[arg-type]
     changes = {field: answers.count(key) for key, field in _OVERRIDES.items() if answers.given(key)}
     if not changes or shape.kind not in TRANSFORMER_KINDS:
         return shape
@@ -150,7 +150,8 @@ def _from_size(answers: Answers) -> ModelShape:
         gmacs = answers.number("model.gmacs_per_sample") or RESNET_50.forward_gmacs * (parameters or 0) / RESNET_50.parameters
         gmacs = gmacs or RESNET_50.forward_gmacs
         size = parameters or RESNET_50.parameters * gmacs / RESNET_50.forward_gmacs
-        return replace(RESNET_50, name=f"vision model, {size / 1e6:.4g}M parameters", parameters=size, forward_gmacs=gmacs)
+        name = f"vision model, {size / 1e6:.4g}M parameters"
+        return replace(RESNET_50, name=name, parameters=size, forward_gmacs=gmacs, forward_activations=0.0)
     if parameters is None:
         raise AnswerError("model.parameters", "expected the number of parameters, such as 70B")
     if not (answers.given("model.experts") or answers.given("model.active_parameters")):

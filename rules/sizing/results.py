@@ -42,7 +42,7 @@ class ModelShape:
     `dense_layers` counts the first layers that keep a dense FFN in a mixture of experts. With a `sliding_window`,
     `full_attention_layers` counts the layers that see the whole sequence all the same. `latent_size`: the width of the
     tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: the width of state-space mixers, averaged
-    over the layers.
+    over the layers. `forward_activations`: elements of the outputs of all convolutions for one image.
     """
 
     name: str
@@ -78,6 +78,7 @@ class ModelShape:
     ffn_bias: bool = False
     qk_norm: bool = False
     forward_gmacs: float = 0.0
+    forward_activations: float = 0.0
     parameters: float = 0.0
     image_size: int = 0
     patch_size: int = 0
@@ -316,6 +317,8 @@ class FacilityDesign:
     coolant_units: str = ""
     water_heat: Quantity | None = None
     pue_basis: str = ""
+    tanks: str = ""
+    fluid_flow: Quantity | None = None
 
 
 @dataclass(frozen=True)

@@ -62,6 +62,10 @@ OPTIMIZER_BYTES: dict[str, float] = {
 """Moments per parameter: two fp32 for AdamW (two bf16, two 8-bit), one fp32 for momentum, Lion, Muon, Adagrad, and Adafactor
 with a first moment; Adafactor's factored second moment is a row and a column per matrix and is left out."""
 
+ROOT_MOMENTS: dict[str, float] = {"muon": 4.0}
+"""Bytes that embedding and head keep beyond a layer's parameter: Muon takes matrices of layers alone and leaves the rest to AdamW with a
+second fp32 moment [Jordan 2024; Moonlight, arXiv:2502.16982 §2.2]. Norms are too few to count."""
+
 EMBEDDING_FACTOR: dict[str, float] = {"sgd": 1.0, "adamw": 3.0, "adamw_bf16": 2.0, "adamw_8bit": 1.5}
 """Memory of an embedding table with its optimizer, as a multiple of its fp32 weights: plain SGD keeps none, Adam two more
 [NVIDIA DeepLearningExamples, DLRM with SGD and DCNv2 with Adam]; other optimizers are taken row-wise: (1 + 1/dim)."""

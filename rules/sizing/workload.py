@@ -15,9 +15,9 @@ from rules.answer_checks import check_answers
 from rules.answers import AnswerError
 from rules.sizing import workload_defaults as default
 from rules.sizing.model import ASSUMED_LANGUAGE_MODEL, count_parameters, shape_from_answers
-from rules.sizing.parameters import vision_tokens
+from rules.sizing.parameters import embedding_parameters, vision_tokens
 from rules.sizing.results import ModelShape, ParameterCount, Workload
-from rules.sizing.training_bytes import FP32_BYTES, embedding_factor, state_bytes
+from rules.sizing.training_bytes import FP32_BYTES, ROOT_MOMENTS, embedding_factor, state_bytes
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -255,7 +255,9 @@ def _checkpoint(trainable: float, precision: str, optimizer: str, shape: ModelSh
     if shape.kind == "recommendation":
         return quantity(FP32_BYTES * shape.embedding_parameters * embedding_factor(optimizer, shape.embedding_dim) / 1e9, "GB")
     state = state_bytes(precision, optimizer)
-    return quantity(trainable * (state.total - state.gradient) / 1e9, "GB")
+    root = sum(embedding_parameters(shape)) if optimizer in ROOT_MOMENTS and shape.vocabulary_size else 0.0
+    further = ROOT_MOMENTS.get(optimizer, 0.0) * (root if trainable > root else 0.0)  # adapters leave embedding and head as they are
+    return quantity((trainable * (state.total - state.gradient) + further) / 1e9, "GB")
 
 
 def _of_tables(answers: Answers, shape: ModelShape) -> str:

@@ -16,7 +16,7 @@ from rules.sizing.memory_post_training import other_model_bytes, other_models, r
 from rules.sizing.memory_schedule import in_flight
 from rules.sizing.memory_software import MemoryOptions
 from rules.sizing.parameters import embedding_parameters
-from rules.sizing.results import Plan
+from rules.sizing.results import ModelShape, Plan
 from rules.sizing.training_bytes import state_bytes
 from tests.sizing.test_memory import with_shape, workload
 
@@ -65,7 +65,7 @@ OPTIMIZERS = [
     ("adamw_8bit", 2.0),  # two in 8 bits [arXiv:2110.02861]
     ("adafactor", 4.0),  # a first moment; the second is factored [arXiv:1804.04235]
     ("lion", 4.0),  # one momentum [arXiv:2302.06675]
-    ("muon", 4.0),  # one momentum [Jordan 2024]
+    ("muon", 4.0 + 4.0 * 1.0507 / 8.03),  # one momentum in the layers, two in embedding and head [Jordan 2024]
     ("sgd", 4.0),  # one momentum
 ]
 
@@ -73,7 +73,25 @@ OPTIMIZERS = [
 @pytest.mark.parametrize(("optimizer", "moments"), OPTIMIZERS)
 def test_optimizers(optimizer, moments):
     """2 weight + 4 gradient + 4 master + moments [ml-engineering book, training/performance]."""
-    assert state(workload(**LLAMA_8B, training__optimizer=optimizer), Plan()) / PARAMETERS == pytest.approx(10 + moments, rel=0.002)
+    found = state(workload(**LLAMA_8B, training__optimizer=optimizer), Plan()) / PARAMETERS
+    assert found == pytest.approx(10 + moments, rel=0.002)
+
+
+MUON = [
+    # billions of matrices in layers, and of embedding and head, of which Muon leaves the latter to AdamW [Jordan 2024; Moonlight,
+    # arXiv:2502.16982 §2.2]; 8 bytes of moments there, 4 in the layers
+    ("llama-3.1-8b", 8.03 - 1.0507, 1.0507),
+    ("llama-3.2-1b", 1.2358 - 0.2627, 0.2627),
+]
+
+
+@pytest.mark.parametrize(("model", "layers", "root"), MUON)
+def test_muon_leaves_embeddings_to_adamw(model, layers, root):
+    made = workload(model__preset=model, training__optimizer="muon", training__sequence_length=4096, training__global_batch=64)
+    expected = (4 + 4) * layers * B + (4 + 8) * root * B  # master weights and moments
+    assert term(made, Plan(), "optimizer") == pytest.approx(expected, rel=0.002)
+    assert term(made, Plan(data=8, zero_stage=1), "optimizer") == pytest.approx(expected / 8, rel=0.002)
+    assert term(made, Plan(tensor=2, data=4, zero_stage=3), "optimizer") == pytest.approx(expected / 8, rel=0.002)
 
 
 PRECISIONS = [
@@ -270,10 +288,63 @@ def test_optimizer_of_tables():
     assert magnitude(adam.checkpoint, "GB") == pytest.approx(3 * magnitude(dense.checkpoint, "GB"), rel=0.01)
 
 
-def test_images_and_convolutions():
-    """ViT-L/16 has 304 million parameters [arXiv:2010.11929 table 1] and 197 tokens an image; ResNet-50 keeps about 89 MB an image."""
+def test_images_of_a_vision_transformer():
+    """ViT-L/16 has 304 million parameters [arXiv:2010.11929 table 1] and 197 tokens an image."""
     vit = workload(workload__kind="vision", model__preset="vit-l-16", training__global_batch=1024)
     assert state(vit, Plan(data=8)) / 18 == pytest.approx(304e6, rel=0.02)
     assert vit.sequence_length == 197
-    resnet = workload(workload__kind="vision", model__preset="resnet50", training__global_batch=2048)
-    assert term(resnet, Plan(data=8, micro_batch=256), "activations") / 256 == pytest.approx(89e6, rel=0.01)
+
+
+V100_16 = 15.77 * GIB
+"""What a V100 of 16 GB offers to CUDA."""
+
+CONVOLUTIONAL = [
+    # 8 V100 of 16 GB: ran or not. ResNet-50 in PyTorch, "max batch size = 256" in mixed precision [Oneflow-Inc/DLPerf, NVIDIA resnet50v1.5]
+    ("resnet50", "fp16", 256, True),
+    ("resnet50", "fp32", 128, True),
+    ("resnet50", "fp16", 512, False),
+    # the largest batch with Apex O2 on another cluster of V100 [NCSA HAL, distributed ResNet-50]
+    ("resnet50", "fp16", 208, True),
+    # batches of pycls, in FP32 [facebookresearch/pycls, MODEL_ZOO.md]
+    ("resnext101-32x4d", "fp32", 32, True),
+    ("efficientnet-b0", "fp32", 32, True),
+    ("efficientnet-b4", "fp32", 16, True),
+    # 48.5 million outputs an image, two copies of four bytes: 25 GB
+    ("efficientnet-b4", "fp32", 64, False),
+]
+
+
+@pytest.mark.parametrize(("model", "precision", "batch", "ran"), CONVOLUTIONAL)
+def test_batches_of_convolutional_networks(model, precision, batch, ran):
+    made = workload(
+        workload__kind="vision",
+        model__preset=model,
+        training__global_batch=8 * batch,
+        training__optimizer="sgd",
+        training__precision=precision,
+    )
+    low, _, _ = MemoryModel(made).peak_bytes(Plan(data=8, micro_batch=batch))
+    assert (low <= V100_16) == ran
+
+
+OUTPUTS = [
+    # millions of outputs of all convolutions, of networks that are not in the catalog: multiply-adds, image, outputs [pycls, MODEL_ZOO.md]
+    ("ResNet-152", 11.5, 224, 22.6),
+    ("RegNetX-3.2GF", 3.2, 224, 11.4),
+    ("RegNetX-8.0GF", 8.0, 224, 14.1),
+    ("RegNetY-32GF", 32.3, 224, 30.3),
+    ("ResNeXt-50", 4.2, 224, 14.4),
+    ("EfficientNet-B2", 1.0, 260, 13.8),
+    ("EfficientNet-B5", 9.9, 456, 98.9),
+]
+
+
+@pytest.mark.parametrize(("gmacs", "image", "outputs"), [row[1:] for row in OUTPUTS], ids=[row[0] for row in OUTPUTS])
+def test_range_of_networks_whose_outputs_are_not_known(gmacs, image, outputs):
+    shape = ModelShape("some network", "cnn", forward_gmacs=gmacs, parameters=30e6, image_size=image)
+    made = replace(workload(workload__kind="vision", model__preset="resnet50", training__global_batch=512), model=shape)
+    kernel, plan, at = MemoryModel(made), Plan(data=8, micro_batch=64), TERMS.index("activations")
+    expected, (down, up) = kernel.allocated_terms(plan)[0][at], kernel.ends(plan)[at]
+    # two copies where activation functions work in place, three where not, in 16 bits
+    assert expected * down <= 2 * 2 * 64 * outputs * 1e6
+    assert expected * up >= 3 * 2 * 64 * outputs * 1e6

@@ -32,6 +32,7 @@ WORKLOADS = {
     "gpt on A100": (A100, {"model": {"preset": "gpt-3-175b"}, "training": {"global_batch": 1536, "sequence_length": 2048}}),
     "latent attention, experts": (GB200, {"model": {"preset": "deepseek-v3"}, "training": {"precision": "mxfp8", "global_batch": 4608}}),
     "experts on 8 GPUs": (H100, {"model": {"preset": "qwen3-30b-a3b"}, "training": {"global_batch": 512, "sequence_length": 32_768}}),
+    "Muon": (H100, {"model": {"preset": "llama-3.1-8b"}, "training": {"optimizer": "muon", "global_batch": 512}}),
     "LoRA": (H100, LORA),
     "QLoRA": (H100, {**LORA, "workload": {"kind": "fine_tuning_qlora"}}),
     "other models": (

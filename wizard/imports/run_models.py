@@ -37,7 +37,7 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
     table = tables.get(name)
     if table is not None:
         if "fwd_gmacs_per_image" in table:
-            return _convolutional(name, table), ()
+            return _convolutional(name, table, catalog), ()
         if "embedding_gib" in table:
             return _recommendation(name, table, catalog)
         missing = [key for key in _WIDTHS if key not in table]
@@ -143,10 +143,14 @@ def _transformer(name: str, table: Mapping[str, Any]) -> tuple[ModelShape, tuple
     ), notes
 
 
-def _convolutional(name: str, table: Mapping[str, Any]) -> ModelShape:
+def _convolutional(name: str, table: Mapping[str, Any], catalog: Catalog) -> ModelShape:
+    """Return a convolutional network; how many outputs its convolutions have is known of the catalog's model of its name."""
     if not table.get("params_b"):
         raise Unanswerable(f"models.{name} does not state params_b: without its size nothing can be estimated")
-    return ModelShape(name, "cnn", forward_gmacs=float(table["fwd_gmacs_per_image"]), parameters=float(table["params_b"]) * BILLION)
+    gmacs, size = float(table["fwd_gmacs_per_image"]), float(table["params_b"]) * BILLION
+    preset = catalog.models.get(name)
+    outputs = float(preset.shape.get("forward_activations", 0)) if preset is not None and preset.kind == "cnn" else 0.0
+    return ModelShape(name, "cnn", forward_gmacs=gmacs, forward_activations=outputs, parameters=size)
 
 
 def _recommendation(name: str, table: Mapping[str, Any], catalog: Catalog) -> tuple[ModelShape, tuple[str, ...]]:

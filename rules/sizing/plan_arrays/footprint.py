@@ -167,10 +167,12 @@ class Footprint:
         heads = shape.key_value_heads
         if heads and shape.attention != "mla":
             dense = dense + np.where(self.tensor > heads, stage.key_value * (1.0 / heads - 1.0 / self.tensor), 0.0)
+        root = stage.root / self.tensor
         if trained.full:
             weights, gradients, optimizer = (dense * one + routed * other for one, other in zip(shared, among, strict=True))
+            if self.kernel.root_share:
+                optimizer = optimizer + self.kernel.root_share * root * shared[2]
             return weights, gradients, optimizer
-        root = stage.root / self.tensor
         frozen = root * trained.frozen_root_bytes + (dense - root + routed) * trained.frozen_bytes
         adapters = trained.share * (dense + routed)
         sharing = self.ranks if option.zero_stage == 3 else 1.0
