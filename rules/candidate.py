@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rules.guidance.declare import Rule
     from rules.sizing.fabric.compute import ComputeChoice
     from rules.sizing.fabric.floor import Floor
+    from rules.sizing.facility import Placement
     from rules.sizing.results import (
         BomLine,
         CostEstimate,
@@ -44,9 +45,10 @@ class Candidate:
     """One way to build the cluster.
 
     `units` counts what is bought (servers, or pre-integrated racks); `nodes` counts scale-out nodes (servers, or the trays of the
-    racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placed_density` is the
-    number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before); `floor` says then where
-    everything stands. `network` is the choice of the network among GPUs, which does not depend on where things stand.
+    racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placement` is what the racks
+    hold; `placed_density` is the number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before);
+    `floor` says then where everything stands. `network` is the choice of the network among GPUs, which does not depend on where things
+    stand.
     """
 
     id: str
@@ -68,6 +70,7 @@ class Candidate:
     findings: list[Finding] = field(default_factory=list)
     sized_by: str = ""
     placed_density: int = 0
+    placement: Placement | None = None
     floor: Floor | None = None
     network: ComputeChoice | None = None
 

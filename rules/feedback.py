@@ -11,7 +11,6 @@ from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
 from rules.scale import sized_by_deadline
 from rules.sizing.fabric.floor import placed_floor
-from rules.sizing.facility import size_facility
 from rules.stages import all_stages
 from rules.stages.power_sections import metered_feed
 
@@ -28,10 +27,10 @@ CABLED = (Stage.FABRIC, Stage.POWER, Stage.MONEY)
 """The stages that cable lengths and optics reach: what is wired, what it draws, what it costs."""
 
 
-def take_edge(candidate: Candidate, context: Context, taken: Sequence[Reentry]) -> tuple[Candidate, Reentry] | None:
-    """Return the candidate to judge again and why, or None where every edge is settled."""
+def take_edge(candidate: Candidate, context: Context, taken: Sequence[Reentry], stage: Stage) -> tuple[Candidate, Reentry] | None:
+    """Return the candidate to size again and why, where an edge can be taken once `stage` is sized; None where there is none."""
     names = {each.edge for each in taken}
-    for name, edge in EDGES.items():
+    for name, edge in EDGES.get(stage, {}).items():
         if name in names:
             continue
         found = edge(candidate, context)
@@ -55,11 +54,16 @@ def _fabric_to_plan(candidate: Candidate, context: Context) -> tuple[Candidate, 
 
 
 def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
-    """Racks are planned: route the cables again from where nodes and switches really stand."""
+    """Racks are planned: route the cables again from where nodes and switches really stand.
+
+    Where limits bound the size this waits for the bill, which may yet ask for fewer: the last edge, since another size has other racks.
+    """
+    if _size_is_what_limits_allow(context) and candidate.cost is None:
+        return None
     facility, fabric = candidate.facility, candidate.fabric
     if facility is None or fabric is None or fabric.storage is None or candidate.floor is not None:
         return None
-    placement = size_facility(candidate, context).placement
+    placement = candidate.placement
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
     if placement is None or density == 0:
         return None
@@ -121,9 +125,8 @@ def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> 
 
 
 def _again(stages: Collection[Stage], candidate: Candidate, context: Context) -> Candidate:
-    """Return the candidate with the same node, size and plan, to be judged again in `stages`; what the others found is kept."""
-    kept = [module for module in all_stages() if module.STAGE not in stages]
-    flags = {flag for module in kept for rule in module.RULES for flag in rule.writes}
+    """Return the candidate with the same node, size and plan, to be sized again in `stages`; what the others sized is kept."""
+    kept = [module for module in all_stages() if module.STAGE in candidate.facts and module.STAGE not in stages]
     return replace(
         candidate,
         fabric=None,
@@ -131,14 +134,13 @@ def _again(stages: Collection[Stage], candidate: Candidate, context: Context) ->
         cost=None,
         bom=[line for module in kept for line in module.bill(candidate, context)],
         facts={stage: fact for stage, fact in candidate.facts.items() if stage not in stages},
-        flags=candidate.flags & flags,
-        findings=[found for found in candidate.findings if found.stage not in stages],
     )
 
 
-EDGES: dict[str, Callable[[Candidate, Context], tuple[Candidate, str] | None]] = {
-    "fabric to plan": _fabric_to_plan,
-    "power to size": _power_to_size,
-    "budget to size": _budget_to_size,
-    "rack density to cables": _racks_to_cables,
+EDGES: dict[Stage, dict[str, Callable[[Candidate, Context], tuple[Candidate, str] | None]]] = {
+    Stage.FABRIC: {"fabric to plan": _fabric_to_plan},
+    Stage.POWER: {"power to size": _power_to_size},
+    Stage.RELIABILITY: {"rack density to cables": _racks_to_cables},
+    Stage.MONEY: {"budget to size": _budget_to_size, "rack density to cables": _racks_to_cables},
 }
+"""The edges by the stage after which they are decided, in order."""

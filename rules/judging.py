@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 _PLACE = {stage: place for place, stage in enumerate(Stage)}
 MOST_REENTRIES = 3
 """How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
+FIRST = (Stage.VRAM, Stage.INTERCONNECT)
+"""The stages that come before every feedback edge: what is sent back to them is another candidate."""
 
 
 @dataclass
@@ -36,38 +38,41 @@ class Judged:
 
 
 def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Judged:
-    """Size and judge one candidate through all stages; a feedback edge starts it again, at most MOST_REENTRIES times."""
+    """Size a candidate through all stages, then let the rules speak; a feedback edge sizes it again, at most MOST_REENTRIES times."""
     judged = Judged(candidate)
-    while True:
-        judged.failures += run_stages(judged.candidate, context, strict=strict)
-        taken = take_edge(judged.candidate, context, judged.reentries) if len(judged.reentries) < MOST_REENTRIES else None
-        if taken is None:
-            return judged
+    while (taken := size_stages(judged.candidate, context, judged, strict=strict)) is not None:
         judged.candidate, reentry = taken
         judged.reentries.append(reentry)
-        judged.failures = []
-
-
-def run_stages(candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
-    """Run the stages on a candidate and return what failed (empty when all is well).
-
-    A stage whose fact the candidate has already is not touched by the feedback edge that was taken; it is not run again.
-    """
-    failures: list[str] = []
+        judged.failures = judged.failures if judged.candidate.facts else []
     for module in all_stages():
-        if module.STAGE in candidate.facts:
-            continue
-        fact = module.assess(candidate, context)
-        candidate.bom.extend(module.bill(candidate, context))
-        failures += apply_rules(module, candidate, fact, context, strict=strict)
-    candidate.findings.sort(key=lambda found: _PLACE[found.stage])
-    return failures
+        if module.STAGE not in FIRST:
+            judged.failures += apply_rules(module, judged.candidate, context, strict=strict)
+    judged.candidate.findings.sort(key=lambda found: _PLACE[found.stage])
+    return judged
 
 
-def apply_rules(module: StageModule, candidate: Candidate, fact: Mapping[str, Scalar], context: Context, *, strict: bool) -> list[str]:
-    """Run a stage's rules over its fact, then the policies of the site; findings and flags are kept on the candidate."""
+def size_stages(candidate: Candidate, context: Context, judged: Judged, *, strict: bool) -> tuple[Candidate, Reentry] | None:
+    """Size the stages in order; return what a feedback edge sends back as soon as one is taken, None where all are settled.
+
+    A stage whose fact the candidate has already is not touched by the edge that was taken; it is not sized again. The rules of the FIRST
+    stages speak at once, since what they say decides on the sizing of later ones; all others when no edge can change what they read.
+    """
+    for module in all_stages():
+        if module.STAGE not in candidate.facts:
+            candidate.facts[module.STAGE] = module.assess(candidate, context)
+            candidate.bom.extend(module.bill(candidate, context))
+            if module.STAGE in FIRST:
+                judged.failures += apply_rules(module, candidate, context, strict=strict)
+        taken = take_edge(candidate, context, judged.reentries, module.STAGE) if len(judged.reentries) < MOST_REENTRIES else None
+        if taken is not None:
+            return taken
+    return None
+
+
+def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
+    """Run a stage's rules over its fact, then the policies of the site; findings and flags are kept on the candidate, failures returned."""
     rules = tuple(module.RULES)
-    wide = {**fact, **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
+    wide = {**candidate.facts[module.STAGE], **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
     result = evaluate(compile_rules(rules).stage(module.STAGE), wide, strict=strict)
     candidate.findings.extend(result.findings)

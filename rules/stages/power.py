@@ -19,9 +19,9 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe", "needs_cabin
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
-    """Size the facility, keep it on the candidate and return the stage's fact."""
+    """Size the facility, keep it and what stands in its racks on the candidate, and return the stage's fact."""
     sizing = size_facility(candidate, context)
-    candidate.facility = sizing.design
+    candidate.facility, candidate.placement = sizing.design, sizing.placement
     return {
         **power_facts.unit_facts(candidate, context, sizing),
         **power_facts.total_facts(context, sizing),

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -48,6 +49,51 @@ def run_m(first: int, second: int) -> float:
         return NEIGHBOUR_RACKS_M if along == 1 else UP_AND_DOWN_M + along * RACK_WIDTH_M
     along = min(abs(column - cross) + abs(other - cross) for cross in CROSS_TRAYS)
     return UP_AND_DOWN_M + along * RACK_WIDTH_M + abs(row - other_row) * ROW_PITCH_M
+
+
+Rows = tuple[tuple[int, tuple[int, ...]], ...]
+"""Places by the row that they are in: (row, columns in rising order), both counted from 0."""
+
+
+@lru_cache(maxsize=16384)
+def rows_of(places: frozenset[int]) -> Rows:
+    """Return places of the hall by row."""
+    found: dict[int, set[int]] = {}
+    for place in places:
+        row, column = divmod(place - 1, ROW_RACKS)
+        found.setdefault(row, set()).add(column)
+    return tuple((row, tuple(sorted(columns))) for row, columns in found.items())
+
+
+def longest_run(first: Iterable[int], second: Iterable[int]) -> float:
+    """Return the longest run in m between any two places; 0 where either side is empty."""
+    return longest_between(rows_of(frozenset(first)), rows_of(frozenset(second)))
+
+
+def longest_between(first: Rows, second: Rows) -> float:
+    """Return what `longest_run` does, of places that are known by row: only one run of every two rows is looked at, the longest."""
+    longest = 0.0
+    for row, columns in first:
+        for other_row, others in second:
+            if row == other_row:
+                along = max(columns[-1] - others[0], others[-1] - columns[0])
+                run = run_m(1, 1 + abs(along))
+            else:
+                run = UP_AND_DOWN_M + _across(columns, others) * RACK_WIDTH_M + abs(row - other_row) * ROW_PITCH_M
+            longest = max(longest, run)
+    return longest
+
+
+@lru_cache(maxsize=65536)
+def longest_from(place: int, others: Rows) -> float:
+    """Return the longest run in m from one place."""
+    return longest_between(rows_of(frozenset((place,))), others)
+
+
+@lru_cache(maxsize=16384)
+def _across(columns: tuple[int, ...], others: tuple[int, ...]) -> int:
+    """Return the longest way in racks between columns of different rows, each over the nearest cross tray."""
+    return max(min(abs(column - cross) + abs(other - cross) for cross in CROSS_TRAYS) for column in columns for other in others)
 
 
 @lru_cache(maxsize=65536)
@@ -96,15 +142,40 @@ class Floor:
 
     def node_place(self, node: int) -> int:
         """Return the place of the rack of a node by its index from 0."""
-        rack = min(node // self.per_rack, self.racks - 1)
-        return rack + 1 if rack < ceil(self.racks / 2) else rack + 1 + self.others
+        return self.rack_place(min(node // self.per_rack, self.racks - 1))
+
+    def rack_place(self, rack: int) -> int:
+        """Return the place of a rack of nodes by its index from 0."""
+        return rack + 1 if rack < self._half else rack + 1 + self.others
+
+    @cached_property
+    def _half(self) -> int:
+        return ceil(self.racks / 2)
 
     def place(self, role: str, number: int) -> int:
         """Return the place of device `number` of a role, counted from 1; what was not placed stands in the middle of the hall."""
-        for span in self.spans.get(role, ()):
-            if number <= span.last:
-                return span.place
-        return self.middle
+        spans, lasts = self.spans.get(role, ()), self._lasts.get(role, ())
+        index = bisect_left(lasts, number)
+        return spans[index].place if index < len(spans) else self.middle
+
+    def places_of(self, role: str, first: int, last: int) -> frozenset[int]:
+        """Return the places of devices `first` to `last` of a role, as `place` tells them one by one."""
+        if last < first:
+            return frozenset()
+        if first == last:
+            return frozenset((self.place(role, first),))
+        spans, lasts = self.spans.get(role, ()), self._lasts.get(role, ())
+        found = set()
+        for index in range(bisect_left(lasts, first), len(spans)):
+            found.add(spans[index].place)
+            if lasts[index] >= last:
+                return frozenset(found)
+        return frozenset(found | {self.middle})
+
+    @cached_property
+    def _lasts(self) -> dict[str, tuple[int, ...]]:
+        """Return by role the last device of each span or of one before it."""
+        return {role: tuple(accumulate((span.last for span in spans), max)) for role, spans in self.spans.items()}
 
     @property
     def middle(self) -> int:

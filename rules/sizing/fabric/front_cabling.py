@@ -17,9 +17,10 @@ from rules.sizing.fabric.cabling import (
     cable_switches,
     sides_of,
 )
-from rules.sizing.fabric.front_links import NETWORK
+from rules.sizing.fabric.floor import longest_run
+from rules.sizing.fabric.front_links import NETWORK, groups_of
 from rules.sizing.fabric.media import Medium, Side, choose_medium, family_of
-from rules.sizing.fabric.runs import Runs, longest_run
+from rules.sizing.fabric.runs import Runs
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -40,7 +41,7 @@ class FrontMedia:
         self.runs = Runs(wired.wiring, floor, NETWORK)
         self.counted = network
         self.node_side = sides_of(wired.wiring, network, replace(adapters, per_cage=1))[0]
-        leaves = {floor.place(f"{NETWORK} leaf", leaf + 1) for leaf in range(wired.wiring.plane.leaf)}
+        leaves = floor.places_of(f"{NETWORK} leaf", 1, wired.wiring.plane.leaf)
         self.node_m = longest_run(self.runs.outer_places(wired.nodes), leaves)
         self.nodes = choose_medium(catalog, self.node_side, self.node_m)
         self.storage_m = self.node_m
@@ -91,4 +92,4 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
 
 def _fibres(wired: FrontWiring, split: int, use: int) -> int:
     """Return the optical ports, of `split` links each, that the downlinks of one use take on all leaves."""
-    return sum(len({slot // split for slot in region[use]}) for region in wired.regions())
+    return sum(len(groups_of(region[use], split)) for region in wired.regions())

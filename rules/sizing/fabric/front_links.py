@@ -45,6 +45,11 @@ def management_names(front: FrontEnd) -> list[str]:
     return names("oob", front.management.switches) if front.management else []
 
 
+def groups_of(slots: range, size: int) -> range:
+    """Return the groups of `size` slots each, counted from the first slot of all, that neighbouring slots lie in."""
+    return range(slots.start // size, (slots.stop - 1) // size + 1) if slots else range(0)
+
+
 class Region(NamedTuple):
     """The downlinks of one leaf: under the uplinks of management switches, for storage boxes, and for all other ends."""
 
@@ -54,12 +59,12 @@ class Region(NamedTuple):
 
     def cages(self, per_cage: int) -> tuple[int, int, int]:
         """Return the cages of each use; one that two of them share counts for the first."""
-        seen: set[int] = set()
+        seen = 0
         counts = []
         for slots in self:
-            own = {slot // per_cage for slot in slots} - seen
-            seen |= own
-            counts.append(len(own))
+            end = groups_of(slots, per_cage).stop
+            counts.append(max(0, end - max(seen, slots.start // per_cage)) if slots else 0)
+            seen = max(seen, end)
         return counts[0], counts[1], counts[2]
 
 
@@ -192,10 +197,16 @@ class FrontWiring:
 
         A last leaf that is not full takes none where there are others.
         """
+        return (2 * (fan // self._fans_per_cage) + side) % self._full_leaves
+
+    @cached_property
+    def _full_leaves(self) -> int:
         plane = self.wiring.plane
-        full = plane.leaf - 1 if plane.leaf > 2 and plane.leaves[-1].down < plane.leaf_down else plane.leaf
-        per = max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
-        return (2 * (fan // per) + side) % full
+        return plane.leaf - 1 if plane.leaf > 2 and plane.leaves[-1].down < plane.leaf_down else plane.leaf
+
+    @cached_property
+    def _fans_per_cage(self) -> int:
+        return max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
 
     def _uplink_places(self) -> Iterator[tuple[int, int, int]]:
         """Yield (leaf, first downlink, downlinks) of each fan, or of each plain uplink; sides alternate."""

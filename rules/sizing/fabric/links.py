@@ -202,6 +202,10 @@ class Wiring:
 
     def zones(self) -> tuple[Zone, Zone]:
         """Return the cages of a leaf's downlinks and of its uplinks."""
+        return self._zones
+
+    @cached_property
+    def _zones(self) -> tuple[Zone, Zone]:
         return leaf_zones(self.spec, self.plane, self.cages)
 
     # ---------------------------------------------------------------------------------------------------- devices

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.floor import ROW_RACKS, run_m
+from rules.sizing.fabric.floor import ROW_RACKS, longest_from, longest_run, rows_of, run_m
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from rules.sizing.fabric.floor import Floor
+    from rules.sizing.fabric.floor import Floor, Rows
     from rules.sizing.fabric.links import Wiring
 
 OPTICS_FROM_M = 10.0
@@ -39,6 +39,10 @@ class Share:
     def fibres(self, split: int) -> int:
         """Return the fibres where `split` links share an optical port: a port that is not full has one too."""
         return sum(count * -(-links // split) for links, count in self.runs.items())
+
+
+Stretch = tuple[int, int, int, int, int]
+"""Cages in a row of a block: (first cage, cages, ends, first rack, last rack of the first cage)."""
 
 
 @dataclass(frozen=True)
@@ -67,17 +71,29 @@ class Runs:
         """Return the links to nodes by the length that decides on their medium."""
         if not self.by_cage:
             return {self._longest_node: self._all_nodes()}
-        shares: dict[float, Share] = defaultdict(Share)
         wiring = self.wiring
         copies = (wiring.rails if wiring.is_rail else 1) * wiring.spec.planes
         own = -(-wiring.spec.nics_per_node // wiring.cages.nics_per_node_cage) if wiring.is_rail else 0
+        alike: Counter[tuple[float, int, int]] = Counter()
+        managed: dict[int, set[int]] = defaultdict(set)
+        for block, cage in self._manager_runs:
+            managed[block].add(cage)
         for block in range(self.blocks):
-            for cage, cages, ends in self._stretches(block):
-                share = shares[self.cage_m(block, cage)]
-                share.leaf_cages += cages * copies
-                share.links += ends * copies
-                share.runs[ends] += copies
-                share.node_cages += ends * own if own else -(-ends // wiring.cages.nics_per_node_cage)
+            rack, offset = divmod(block * self._size, self._per_rack)
+            leaves = self._leaf_rows(block)
+            size, alone = min(self._all_ends - block * self._size, self._size), frozenset(managed.get(block, ()))
+            for cage, cages, ends, first, last in self._stretches(offset, size, alone):
+                length = self._racks_m(rack + first, rack + last, leaves)
+                if cage in alone:
+                    length = max(length, self._manager_runs[block, cage])
+                alike[length, cages, ends] += 1
+        shares: dict[float, Share] = defaultdict(Share)
+        for (length, cages, ends), times in alike.items():
+            share = shares[length]
+            share.leaf_cages += times * cages * copies
+            share.links += times * ends * copies
+            share.runs[ends] += times * copies
+            share.node_cages += times * (ends * own if own else -(-ends // wiring.cages.nics_per_node_cage))
         return shares
 
     @property
@@ -85,11 +101,11 @@ class Runs:
         """Return the number of blocks with ends."""
         return -(-self._all_ends // self._size) if self._size else 0
 
-    @property
+    @cached_property
     def _all_ends(self) -> int:
         return self.wiring.spec.nodes if self.wiring.is_rail else self.wiring.endpoints
 
-    @property
+    @cached_property
     def _size(self) -> int:
         return self.wiring.plane.leaf_down
 
@@ -98,61 +114,57 @@ class Runs:
         """Return the ends in a rack of nodes."""
         return self.floor.per_rack * (1 if self.wiring.is_rail else self.wiring.spec.nics_per_node)
 
-    def _stretches(self, block: int) -> Iterator[tuple[int, int, int]]:
-        """Yield (first cage, cages, ends) of cages in a row whose ends stand in one rack, and of each cage that spans several alone."""
-        per, rack = self.wiring.cages.leaf_down, self._per_rack
-        start = block * self._size
-        end = min(self._all_ends, start + self._size)
-        at = start
-        while at < end:
-            cage = (at - start) // per
-            border = min(end, (at // rack + 1) * rack)
-            whole = border if border == end else border - (border - start) % per  # the last cage of the block may be part filled
-            stop = whole if whole > at else min(end, at + per)
-            cages = -(-(stop - at) // per)
-            if any((block, each) in self._manager_runs for each in range(cage, cage + cages)):
-                stop, cages = min(stop, at + per), 1
-            yield cage, cages, stop - at
-            at = stop
+    def _stretches(self, offset: int, ends: int, alone: frozenset[int]) -> Sequence[Stretch]:
+        """Return a block's cages in a row whose ends stand in one rack, and each cage that spans several or is one of `alone` by itself.
+
+        The block has `ends` ends and begins at the end `offset` of a rack, from which the racks are counted.
+        """
+        key = (offset, ends, alone)
+        if key not in self._stretches_of:
+            self._stretches_of[key] = tuple(_stretches(offset, offset + ends, self.wiring.cages.leaf_down, self._per_rack, alone))
+        return self._stretches_of[key]
+
+    @cached_property
+    def _stretches_of(self) -> dict[tuple[int, int, frozenset[int]], tuple[Stretch, ...]]:
+        return {}
 
     def cage_m(self, block: int, cage: int) -> float:
         """Return the longest run of the links that share a cage of a block; cages without nodes are those of fabric managers."""
         if not self.by_cage:
             return self._longest_node
-        key = (block, cage)
-        if key not in self._lengths:
-            per = self.wiring.cages.leaf_down
-            first = block * self._size + cage * per
-            last = min(self._all_ends, block * self._size + self._size, first + per)
-            racks = range(first // self._per_rack, (last - 1) // self._per_rack + 1) if last > first else range(0)
-            leaves = self._block_places(block)
-            nodes = [self.floor.node_place(rack * self.floor.per_rack) for rack in racks]
-            self._lengths[key] = max(longest_run(nodes, leaves), self._manager_runs.get(key, 0.0))
-        return self._lengths[key]
+        per, rack = self.wiring.cages.leaf_down, self._per_rack
+        first = block * self._size + cage * per
+        last = min(self._all_ends, block * self._size + self._size, first + per)
+        run = self._racks_m(first // rack, (last - 1) // rack, self._leaf_rows(block)) if last > first else 0.0
+        return max(run, self._manager_runs.get((block, cage), 0.0))
 
-    @cached_property
-    def _lengths(self) -> dict[tuple[int, int], float]:
-        return {}
+    def _racks_m(self, first: int, last: int, leaves: Rows) -> float:
+        """Return the longest run from racks of nodes, `first` to `last`, to leaves."""
+        place, most = self.floor.rack_place, self.floor.racks - 1
+        if first == last:
+            return longest_from(place(min(first, most)), leaves)
+        return max(longest_from(place(min(rack, most)), leaves) for rack in range(first, last + 1))
 
     def block_of(self, leaf: int) -> int:
         """Return the block of a leaf by its index in its plane."""
         return leaf // self.wiring.rails if self.wiring.is_rail else leaf
 
-    def _block_places(self, block: int) -> frozenset[int]:
-        if block not in self._places_of:
+    def _leaf_rows(self, block: int) -> Rows:
+        """Return where the leaves of a block stand."""
+        if block not in self._rows:
             rails = self.wiring.rails if self.wiring.is_rail else 1
-            self._places_of[block] = self.leaf_places(range(block * rails, (block + 1) * rails))
-        return self._places_of[block]
+            self._rows[block] = rows_of(self.leaf_places(block * rails, (block + 1) * rails))
+        return self._rows[block]
 
     @cached_property
-    def _places_of(self) -> dict[int, frozenset[int]]:
+    def _rows(self) -> dict[int, Rows]:
         return {}
 
     # ------------------------------------------------------------------------------------------------ all nodes
 
     @cached_property
     def _longest_node(self) -> float:
-        leaves = self.leaf_places(range(self.wiring.plane.leaf))
+        leaves = self.leaf_places(0, self.wiring.plane.leaf)
         return max(longest_run(self.outer_places(self.wiring.spec.nodes), leaves), *self._manager_runs.values(), 0.0)
 
     def _all_nodes(self) -> Share:
@@ -170,11 +182,17 @@ class Runs:
         edge = [*range(min(racks, ROW_RACKS)), *range(max(0, racks - ROW_RACKS), racks)]
         return {floor.node_place(rack * floor.per_rack) for rack in edge}
 
-    def leaf_places(self, leaves: Iterable[int]) -> frozenset[int]:
-        """Return the places of leaves by their index in a plane, over all planes."""
-        per_plane, planes = self.wiring.plane.leaf, range(self.wiring.spec.planes)
-        place, role = self.floor.place, f"{self.role} leaf"
-        return frozenset(place(role, plane * per_plane + leaf + 1) for leaf in leaves for plane in planes)
+    def leaf_places(self, first: int, end: int) -> frozenset[int]:
+        """Return the places of the leaves from `first` up to `end`, by their index in a plane, over all planes."""
+        per_plane, role = self.wiring.plane.leaf, self._leaf_role
+        if self.wiring.spec.planes == 1:
+            return self.floor.places_of(role, first + 1, end)
+        starts = [plane * per_plane for plane in range(self.wiring.spec.planes)]
+        return frozenset().union(*(self.floor.places_of(role, start + first + 1, start + end) for start in starts))
+
+    @cached_property
+    def _leaf_role(self) -> str:
+        return f"{self.role} leaf"
 
     @cached_property
     def _manager_runs(self) -> dict[tuple[int, int], float]:
@@ -211,7 +229,17 @@ class Runs:
         return {span.place for span in spans} if spans else {self.floor.middle} if getattr(self.wiring.plane, tier) else set()
 
 
-def longest_run(first: Iterable[int], second: Iterable[int]) -> float:
-    """Return the longest run in m between any two places; 0 where either side is empty."""
-    others = tuple(second)
-    return max((run_m(one, other) for one in first for other in others), default=0.0)
+def _stretches(start: int, end: int, per: int, rack: int, alone: frozenset[int]) -> Iterator[Stretch]:
+    """Yield the stretches of cages of `per` ends each, for ends from `start` to before `end` in racks of `rack` ends."""
+    at = start
+    while at < end:
+        cage = (at - start) // per
+        border = min(end, (at // rack + 1) * rack)
+        whole = border if border == end else border - (border - start) % per  # the last cage of the block may be part filled
+        stop = whole if whole > at else min(end, at + per)
+        cages = -(-(stop - at) // per)
+        if not alone.isdisjoint(range(cage, cage + cages)):
+            stop, cages = min(stop, at + per), 1
+        first = start + cage * per
+        yield cage, cages, stop - at, first // rack, (min(end, first + per) - 1) // rack
+        at = stop

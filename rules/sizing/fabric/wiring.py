@@ -15,7 +15,7 @@ Source of the rules: the counts of NVIDIA's DGX SuperPOD reference architectures
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import ceil, floor
 
 from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
@@ -69,17 +69,17 @@ class Plane:
     pods: int = 1
     pod_spines: int = 0
 
-    @property
+    @cached_property
     def leaf(self) -> int:
         """Return the number of leaf switches."""
         return sum(group.switches for group in self.leaves)
 
-    @property
+    @cached_property
     def spine(self) -> int:
         """Return the number of spine switches."""
         return sum(group.switches for group in self.spines)
 
-    @property
+    @cached_property
     def core(self) -> int:
         """Return the number of core switches."""
         return sum(group.switches for group in self.cores)
