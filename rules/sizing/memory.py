@@ -19,6 +19,7 @@ from rules.sizing.memory_notes import memory_notes
 from rules.sizing.memory_other import convolution_ends, other_stage_bytes
 from rules.sizing.memory_overheads import (
     FRAGMENTATION,
+    FULL_SHARDING,
     TERMS,
     communicator_bytes,
     context_bytes,
@@ -36,7 +37,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.training_bytes import ROOT_MOMENTS, element_bytes, state_bytes
+from rules.sizing.training_bytes import ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, state_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +76,8 @@ class MemoryModel:
         self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
         # of what a parameter keeps in the optimizer, the share that embedding and head keep beyond it
         self.root_share = ROOT_MOMENTS.get(workload.optimizer, 0.0) / (state.master + state.moments)
+        least, weight, most = WEIGHT_BYTES.get(workload.precision, (state.weight,) * 3)
+        self.copies, self.weight_ends = weight - state.weight, (least / weight, most / weight)
         self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
@@ -206,7 +209,9 @@ class MemoryModel:
         share, root = self.trained.share, part.root / plan.tensor
         if self.trained.full:
             moments = dense + self.root_share * root
-            return dense * weight + routed * weight_e, dense * gradient + routed * gradient_e, moments * optimizer + routed * optimizer_e
+            copies = self.copies * (dense - root + routed) if gathered or plan.zero_stage < FULL_SHARDING else 0.0
+            weights = dense * weight + routed * weight_e + copies
+            return weights, dense * gradient + routed * gradient_e, moments * optimizer + routed * optimizer_e
         sharing = ranks if plan.zero_stage == 3 else 1.0
         frozen = (root * self.trained.frozen_root_bytes + (dense - root + routed) * self.trained.frozen_bytes) / sharing
         adapters = share * (dense + routed)
@@ -288,6 +293,8 @@ class MemoryModel:
         if ends is None:
             weights, gradients, *others = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
             gradients = (1.0, gradients[1]) if self.options.gradients_known else gradients
+            if self.trained.full and (plan.zero_stage < FULL_SHARDING or plan.pipeline > 1):
+                weights = (weights[0] * self.weight_ends[0], weights[1] * self.weight_ends[1])
             if self.shape.kind == "cnn":
                 others[1] = convolution_ends(self.shape)
             ends = self._ends[key] = (weights, gradients, *others)

@@ -34,7 +34,12 @@ OPTIMIZER_NOTES = {
 }
 """What the count of an optimizer's state leaves out."""
 
-
+LOW_PRECISION_NOTES = {
+    "fp8": "FP8 weights and their transpose are counted; beside BF16 weights (without --fp8-param-gather) they take 2 bytes more",
+    "mxfp8": "MXFP8 weights in both directions are counted; beside BF16 weights (without --fp8-param-gather) they take 2 bytes more",
+    "nvfp4": "NVFP4 weights are counted in both directions beside BF16 weights; cast for each product they take 1.1 bytes less",
+}
+"""Which copies of the weights are counted, by precision."""
 FIRST_FSDP_NOTE = (
     "the first version of PyTorch FSDP was seen to reserve 1.4 to 1.5 times its peak; the second (fully_shard) is counted here"
 )
@@ -56,5 +61,6 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,
         FIRST_FSDP_NOTE: sharded,
+        LOW_PRECISION_NOTES.get(workload.precision, ""): workload.precision in LOW_PRECISION_NOTES and not sharded,
     }
     return tuple(note for note, holds in said.items() if holds)

@@ -25,6 +25,16 @@ MXFP8_INPUT_BYTES = 1.0 + 1.0 / 32
 NVFP4_INPUT_BYTES = 0.5 + 1.0 / 16
 """The same in NVFP4: one scale byte per 16 elements [NVIDIA, Transformer Engine documentation]."""
 
+WEIGHT_BYTES: dict[str, tuple[float, float, float]] = {
+    "fp8": (1.0, 2.0, 4.0),
+    "mxfp8": (2 * MXFP8_INPUT_BYTES, 2 * MXFP8_INPUT_BYTES, BF16_BYTES + 2 * MXFP8_INPUT_BYTES),
+    "nvfp4": (BF16_BYTES, BF16_BYTES + 2 * NVFP4_INPUT_BYTES, BF16_BYTES + 2 * NVFP4_INPUT_BYTES),
+}
+"""Bytes per parameter of a layer that products read in low precision, at least, expected and at most, where weights are not sharded. FP8
+weights may be all there is (`--fp8-param-gather`), with their transpose where the hardware cannot read it otherwise (Hopper), or both may
+be cached beside BF16 weights; MXFP8 and NVFP4 have scales of their own in each direction, and NVFP4 is cast from BF16 weights for each
+product or cached [Transformer Engine, handling transposes, and FP8 weight caching; Megatron-LM, fp8_param_gather]."""
+
 THRESHOLDS_IN_FORMULAS = {
     "vram-bytes-adam-18": "rules.sizing.training_bytes.state_bytes",
     "vram-bytes-adam-16": "rules.sizing.training_bytes.state_bytes",
@@ -77,8 +87,8 @@ def state_bytes(precision: str, optimizer: str) -> StateBytes:
     """Return the bytes per trained parameter.
 
     With bf16 and fp16: 2 weight + 4 gradient + 4 master + moments, 18 with AdamW (16 where a framework keeps 16-bit gradients,
-    which the low end of the range covers). FP8, MXFP8 and NVFP4 train on bf16 weights that are cast for each product, or keep an
-    8-bit copy and its transpose, which takes the same two bytes. FP32 and TF32: 4 weight + 4 gradient + moments.
+    which the low end of the range covers). FP8, MXFP8 and NVFP4 count like bf16: `WEIGHT_BYTES`
+    says what their copies take on a GPU, of which none is saved. FP32 and TF32: 4 weight + 4 gradient + moments.
     Raises KeyError for an unknown optimizer.
     """
     moments = OPTIMIZER_BYTES[optimizer]

@@ -115,6 +115,34 @@ def test_low_precision_keeps_inputs_of_products_small(precision, each):
     assert kept.whole + kept.split - attention == pytest.approx(expected)
 
 
+WEIGHTS = [
+    # bytes per parameter of a layer below full sharding: at least, expected, at most
+    ("bf16", 2.0, 2.0, 2.0),
+    # FP8 weights alone where products take any layout; with their transpose, as on Hopper; and both cached beside BF16 weights
+    # [Transformer Engine, "Handling transposes"; Megatron-LM, --fp8-param-gather: "do not use any other intermediate dtype"]
+    ("fp8", 1.0, 2.0, 4.0),
+    # both directions have scales of their own, one byte for 32 elements [OCP MX 1.0]
+    ("mxfp8", 2.0625, 2.0625, 4.0625),
+    # BF16 weights cast for each product, or both directions cached beside them, half a byte and a scale for 16 elements
+    ("nvfp4", 2.0, 3.125, 3.125),
+]
+
+
+@pytest.mark.parametrize(("precision", "least", "expected", "most"), WEIGHTS)
+def test_copies_of_weights_in_low_precision(precision, least, expected, most):
+    made = workload(**LLAMA_8B, training__precision=precision)
+    kernel, plan, root = MemoryModel(made), Plan(data=8, zero_stage=1), 1.0507 * B
+    found = kernel.allocated_terms(plan)[0][TERMS.index("parameters")]
+    down, up = kernel.ends(plan)[TERMS.index("parameters")]
+    # embedding and head stay in BF16
+    assert found == pytest.approx(expected * (PARAMETERS - root) + 2 * root, rel=0.002)
+    assert down * found <= 1.001 * (least * (PARAMETERS - root) + 2 * root)
+    assert up * found >= most * (PARAMETERS - root) + 2 * root
+    assert (down, up) == pytest.approx((least / expected, 1.02 * most / expected))
+    # full sharding gathers what it needs and keeps no copy
+    assert term(made, Plan(data=8, zero_stage=3), "parameters") == 0.0
+
+
 def test_fp32_has_no_second_copy():
     """4 weight + 4 gradient + 8 moments: 16 bytes [ml-engineering book, training/performance]."""
     assert state_bytes("fp32", "adamw").total == 16.0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from rules.sizing.memory import PREFETCHED_UNITS, WEIGHT_GRADIENT_BYTES
-from rules.sizing.memory_overheads import TERMS
+from rules.sizing.memory_overheads import FULL_SHARDING, TERMS
 from rules.sizing.memory_schedule import in_flight
 from rules.sizing.plan_arrays.space import Option
 from rules.sizing.plan_arrays.tables import spread
@@ -170,6 +170,9 @@ class Footprint:
         root = stage.root / self.tensor
         if trained.full:
             weights, gradients, optimizer = (dense * one + routed * other for one, other in zip(shared, among, strict=True))
+            if self.kernel.copies:
+                kept = self.kernel.copies * (dense - root + routed)
+                weights = weights + (np.where(self.pipelined, kept, 0.0) if option.zero_stage == FULL_SHARDING else kept)
             if self.kernel.root_share:
                 optimizer = optimizer + self.kernel.root_share * root * shared[2]
             return weights, gradients, optimizer
