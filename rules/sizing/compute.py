@@ -31,6 +31,13 @@ PERMUTED_BYTES = 24.0
 of 0.75 [SimuMax configs/system/b200_bf16_ceperm.json, permute]."""
 DISPATCHED_BYTES = 16.0
 """The same where the exchange itself reorders: read and written twice (counted) [DeepEP; HybridEP, arXiv:2603.07685]."""
+FUSED_DISPATCH_BYTES = 8.0
+"""The same where the exchange writes rows in the order of the experts and reads them there: read and written once each way (counted)
+[Megatron Core, --moe-permute-fusion-into-hybridep: no permutation of its own is left]."""
+FUSED_NATIVE = "fp8_block"
+"""Format whose grouped products activate and cast in their epilogue: what the activation reads and writes and the cast of its output
+are then no traffic of their own [cuDNN frontend, grouped product with SwiGLU and quantisation, MXFP8 on compute capability 10;
+Transformer Engine pull request 2622]."""
 SCANNED_BYTES = 160.0
 """Bytes per channel and token that a state-space mixer costs forward beyond its projections, as if memory bound: convolution, scan by
 chunks with its states, gated norm. Read off Nemotron 3 Nano on GB200, 7.7 of 30 µs per token [Megatron Bridge 26.04 to 26.06];
@@ -143,6 +150,17 @@ class Arithmetic:
         """Return the precision of what 8- and 4-bit training leaves alone (head, attention): BF16, or the training's own where wider."""
         return self.precision if self.precision in WIDE_PRECISIONS else "bf16"
 
+    @property
+    def native_cast(self) -> str:
+        """Return the format to which inputs of products are cast, as the GPU computes it."""
+        return "fp8_block" if self.precision == "mxfp8" else self.hardware.rate(self.precision).native
+
+    @property
+    def fuses_experts(self) -> bool:
+        """Return whether experts are activated and cast inside their products."""
+        gated, blackwell = self.shape.gated_ffn, "Blackwell" in self.hardware.architecture or "Rubin" in self.hardware.architecture
+        return self.techniques.fused_experts and gated and blackwell and self.native_cast == FUSED_NATIVE
+
     def trained_rate(self, precision: str) -> float:
         """Return the FLOP/s that matrix products of a precision keep up in training."""
         rate = self.hardware.rate(precision)
@@ -198,7 +216,7 @@ class Arithmetic:
             made = made._replace(attention=forward + ahead, attention_backward=backward + behind)
         if not moe:
             return made
-        least = 0.0 if self.hardware.superchip else EXPERT_LAYER_HOST_S
+        least = 0.0 if self.hardware.superchip or self.fuses_experts else EXPERT_LAYER_HOST_S
         return made._replace(wait=max(0.0, least - made.forward - made.backward))
 
     def head(self, tokens: float, tensor: int) -> tuple[float, float]:
@@ -289,17 +307,17 @@ class Arithmetic:
             rotary = 4.0 * heads * (2 * shape.qk_nope_head_dim + 2 * shape.qk_rope_head_dim + shape.v_head_dim)
         else:
             rotary = 4.0 * (heads + max(1.0, shape.key_value_heads / tensor)) * shape.head_dim
-        per_neuron = 6.0 if shape.gated_ffn else 4.0
+        per_neuron, fused = 6.0 if shape.gated_ffn else 4.0, moe and self.fuses_experts
         chosen, routed = (shape.experts_per_token / tensor if moe else 0.0), shape.latent_size or shape.hidden_size
-        width = shape.shared_expert_ffn_size / tensor + chosen * shape.expert_ffn_size if moe else shape.ffn_size / tensor
-        permuted = (DISPATCHED_BYTES if self.techniques.overlapped else PERMUTED_BYTES) * chosen * routed if moe else 0.0
+        inside = 0.0 if fused else chosen * shape.expert_ffn_size
+        width = shape.shared_expert_ffn_size / tensor + inside if moe else shape.ffn_size / tensor
+        reordered = FUSED_DISPATCH_BYTES if fused else DISPATCHED_BYTES if self.techniques.overlapped else PERMUTED_BYTES
         moved = norms + rotary + per_neuron * width
         if self.techniques.eager and shape.gated_ffn:
             moved *= EAGER_GATED
-        moved += permuted + SCANNED_BYTES * shape.scanned_channels / tensor
-        native = "fp8_block" if self.precision == "mxfp8" else self.hardware.rate(self.precision).native
-        if native in LOW_PRECISIONS:
-            moved += CAST_BYTES[native] * (2.0 * shape.hidden_size + chosen * routed + heads * shape.head_dim + width)
+        moved += reordered * chosen * routed + SCANNED_BYTES * shape.scanned_channels / tensor
+        if self.native_cast in LOW_PRECISIONS:
+            moved += CAST_BYTES[self.native_cast] * (2.0 * shape.hidden_size + chosen * routed + heads * shape.head_dim + width)
         return tokens * moved
 
     def _layer_weights(self, tensor: int, moe: bool, expert: int) -> float:

@@ -227,7 +227,8 @@ class StepModel:
         ):
             if held and who.ranks > 1:
                 sharded = plan.zero_stage == 3
-                gradients = held * self.trained_share * (self.arithmetic.techniques.reduced_bytes if sharded else GRADIENT_BYTES)
+                narrow = sharded and plan.pipeline == 1
+                gradients = held * self.trained_share * (self.arithmetic.techniques.reduced_bytes if narrow else GRADIENT_BYTES)
                 found.append(Exchange(who, gradients, held * BYTES_16 * (1.0 if sharded else self.trained_share)))
         return tuple(found)
 
@@ -236,19 +237,23 @@ class StepModel:
         once, each, left = self.exchange_seconds(plan)
         hidden = self.exposure.hidden * pass_seconds
         if plan.zero_stage == 3:
-            return count * max(self.exposure.sharded * each, each - hidden) + left
+            waited = (max(self.exposure.sharded * one, one - hidden) for one in (once, each))
+            return next(waited) + count * next(waited) + left
         whole = once + ((count - 1) * max(self.exposure.data * each, each - hidden) if plan.zero_stage == 2 else 0.0)
         return max(self.exposure.data * whole, whole - hidden) if self.exposure.data < 1 else whole
 
     def exchange_seconds(self, plan: Plan) -> tuple[float, float, float]:
         """Return the seconds of what data parallelism exchanges in training: once a step, in every micro-batch, and what no pass hides.
 
-        Below stage 2 gradients are reduced once; stage 2 scatters them in every micro-batch, stage 3 gathers weights too.
+        Below stage 2 gradients are reduced once; stage 2 scatters them in every micro-batch, stage 3 gathers weights too. In a pipeline
+        stage 3 gathers once and scatters after the last micro-batch, as memory is counted [PyTorch pipelining, backward_maybe_with_nosync;
+        torchtitan, reshard_after_forward by default only without a pipeline].
         """
         exchanges, beside = self.exchanges(plan), self.exposure.in_training
         if plan.zero_stage == 3:
             gathered = sum(self._gathered(plan, each) for each in exchanges) / beside
-            return 0.0, gathered, sum(self._replicated(plan, each) for each in exchanges)
+            left = sum(self._replicated(plan, each) for each in exchanges)
+            return (gathered, 0.0, left) if plan.pipeline > 1 else (0.0, gathered, left)
         if plan.zero_stage == 0:
             return sum(all_reduce_seconds(self.hardware, each.who, each.gradients) for each in exchanges) / beside, 0.0, 0.0
         scattered = sum(gather_seconds(self.hardware, each.who, each.gradients) for each in exchanges)
@@ -256,10 +261,10 @@ class StepModel:
         return (scattered + gathered) / beside, scattered / beside if plan.zero_stage == 2 else 0.0, 0.0
 
     def _gathered(self, plan: Plan, exchange: Exchange) -> float:
-        """Return the seconds per micro-batch to gather weights twice and scatter gradients once, layer by layer."""
+        """Return the seconds to gather weights twice (in a pipeline once) and scatter gradients once, layer by layer."""
         who, layers = self.shard_ranks(plan, exchange), self.layers / plan.pipeline
         parameters = gather_seconds(self.gathering, who, exchange.parameters / layers)
-        return layers * (2 * parameters + gather_seconds(self.gathering, who, exchange.gradients / layers))
+        return layers * (parameters * gathers(plan) + gather_seconds(self.gathering, who, exchange.gradients / layers))
 
     def _replicated(self, plan: Plan, exchange: Exchange) -> float:
         """Return the exposed seconds of reducing gradients among shard groups, once per step."""
@@ -288,6 +293,11 @@ class StepModel:
         seconds = self.arithmetic.streamed(OPTIMIZER_BYTES * mine)
         micro_batches = max(1, self.global_batch // (plan.data * plan.micro_batch))
         return seconds + offload_seconds(plan, mine, self.hardware, micro_batches)
+
+
+def gathers(plan: Plan) -> int:
+    """Return how often stage 3 gathers weights: forward and backward of a micro-batch, or once a step where a pipeline keeps them."""
+    return 1 if plan.pipeline > 1 else 2
 
 
 def straggling(gpus: int) -> float:

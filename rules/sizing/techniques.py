@@ -26,7 +26,8 @@ class Techniques(NamedTuple):
     `waiting_shards`: parameters that are gathered layer by layer are in part waited for (PyTorch FSDP). `reduced_bytes`: per gradient
     that fully sharded ranks exchange. `every_other_product`: selective recomputation repeats every other matrix product. `launch_s`:
     fixed cost of a small kernel in seconds. `one_adapter`: what fully sharded ranks gather and scatter reaches a server through one of
-    its adapters.
+    its adapters. `fused_experts`: where the GPU has such kernels (Blackwell, MXFP8, gated experts), an expert's activation and casts
+    happen inside its products, the exchange puts tokens where experts read them, and no size is read back: a whole step is one graph.
     """
 
     attention: str = FUSED
@@ -39,10 +40,12 @@ class Techniques(NamedTuple):
     every_other_product: bool = False
     launch_s: float = LAUNCH_S
     one_adapter: bool = False
+    fused_experts: bool = True
 
 
 TUNED = Techniques()
-"""Today's tuned code: Megatron Core with Transformer Engine, or compiled code of the same standard."""
+"""Today's tuned code: Megatron Core with Transformer Engine, or compiled code of the same standard; experts fused as since container
+26.06 [Megatron Bridge release notes 0.5.1: fused grouped products and whole-iteration graphs for DeepSeek-V3 and Qwen3]."""
 CLASSIC = Techniques(attention=UNFUSED, overlapped=False, late_gradients=True)
 """Megatron-LM of 2021 and 2022: fused softmax but no FlashAttention; gradients reduced after the backward pass [Korthikanti 2022]."""
 FIRST_SHARDED = CLASSIC._replace(one_adapter=True)

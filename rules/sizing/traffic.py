@@ -121,14 +121,15 @@ def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
 def _data_bytes(model: StepModel, plan: Plan, count: float) -> float:
     """Return the share of gradient and parameter exchange that crosses domains, per GPU and step: a ring's edge spread over its members.
 
-    `count` micro-batches: stage 3 gathers weights twice and scatters gradients in each, stage 2 scatters gradients in each and gathers
-    once; with a shard group these stay inside it, and gradients are reduced among the groups once.
+    `count` micro-batches: stage 3 gathers weights twice and scatters gradients in each, but in a pipeline once a step; stage 2 scatters
+    gradients in each and gathers once; with a shard group these stay inside it, and gradients are reduced among the groups once.
     """
     total = 0.0
     for exchange in model.exchanges(plan):
         gradients, parameters = exchange.gradients, exchange.parameters
         if plan.zero_stage == 3:
-            total += count * _edge_share(model.shard_ranks(plan, exchange)) * (2 * parameters + gradients)
+            times, again = (1.0, 1.0) if plan.pipeline > 1 else (count, 2.0)
+            total += times * _edge_share(model.shard_ranks(plan, exchange)) * (again * parameters + gradients)
             outer = model.replica_ranks(plan, exchange)
             total += _reduced_share(outer) * gradients / plan.shard_group if outer else 0.0
         elif plan.zero_stage == 2:

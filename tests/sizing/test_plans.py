@@ -101,24 +101,25 @@ def test_experts_64_ways_straddle_full_racks():
 
 @pytest.mark.parametrize("per_domain", [64, 72])
 def test_a_plan_remembers_how_many_gpus_of_a_rack_it_uses(per_domain):
-    """Nine racks with 64 used GPUs and eight full ones have 576 each; only in the former do 64 experts' ranks share a rack."""
+    """Nine racks with 64 used GPUs and eight full ones have 576 each; only in the former do 32 or 64 experts' ranks share a rack."""
     answers, workload = ask(**DEEPSEEK)
     choice = search_plans(workload, replace(hardware(GB200), per_domain=per_domain), 576, answers)
     assert choice is not None
-    assert (choice.plan.expert == 64) is (per_domain == 64)
+    assert (choice.plan.expert in (32, 64)) is (per_domain == 64)
     again = estimate_step(workload, choice.plan, hardware(GB200))
     assert again.expected.magnitude == pytest.approx(choice.step.expected.magnitude)
 
 
 def test_nine_racks_train_with_64_gpus_each():
-    """A design of 648 GPUs may leave eight of each rack idle, as published runs do, where experts 64 ways then share a rack."""
+    """A design of 648 GPUs may leave eight of each rack idle, as published runs do, where experts 32 or 64 ways then share a rack."""
     given = {**DEEPSEEK, "scale": {"gpus": 648}, "preferences": {"nodes": [GB200]}, "facility": {"cooling": ["liquid"]}}
     answers, workload = ask(**given)
     (candidate,) = propose(Context(answers, CATALOG, workload)).candidates
     assert candidate.choice is not None
     plan = candidate.choice.plan
     assert (candidate.units, candidate.gpus) == (9, 648)
-    assert (plan.gpus, plan.per_domain, plan.expert) == (576, 64, 64)
+    assert (plan.gpus, plan.per_domain) == (576, 64)
+    assert plan.expert in (32, 64)
 
 
 @pytest.mark.parametrize(

@@ -326,3 +326,41 @@ def test_embedding_and_loss_stand_for_a_layer_where_that_makes_stages_equal(shap
     time, block = model.time(plan), model.block(plan)
     assert time.products == pytest.approx(64 * layers * block.products)
     assert (time.head > 0) is with_head
+
+
+QWEN3_30B = ModelShape(
+    "qwen3-30b", "moe", layers=48, hidden_size=2048, ffn_size=6144, attention_heads=32, key_value_heads=4, head_dim=128,
+    vocabulary_size=151_936, attention="gqa", experts=128, experts_per_token=8, expert_ffn_size=768,
+)  # fmt: skip
+
+
+def test_fused_experts_leave_out_what_activation_cast_and_permutation_move():
+    """By hand for Qwen3 30B, bytes per token and layer forward: 8 experts × 768 × (6 activation + 4 cast), 8 × 2,048 × 8 permutation;
+    192,512 in all, three times as much with the backward pass, at 0.75 of the memory's bandwidth.
+    """
+    machine, plan = hardware("nvidia-gb200-nvl72"), Plan(expert=8, data=8, zero_stage=1, micro_batch=4)
+    work = workload(QWEN3_30B, 4096, 512, "mxfp8")
+    fused, plain = (
+        step_model(work, machine, techniques=TUNED_CODE._replace(fused_experts=each)).block(plan).elementwise for each in (True, False)
+    )
+    assert plain - fused == pytest.approx(3 * 192_512 * 4 * 4096 / (0.75 * machine.hbm_bytes_per_s))
+
+
+@pytest.mark.parametrize(("node", "precision"), [("nvidia-gb200-nvl72", "bf16"), ("nvidia-dgx-h100", "fp8")])
+def test_other_formats_and_gpus_have_no_fused_experts(node, precision):
+    work, plan = workload(QWEN3_30B, 4096, 512, precision), Plan(expert=8, data=8, zero_stage=1, micro_batch=4)
+    fused, plain = (
+        step_model(work, hardware(node), techniques=TUNED_CODE._replace(fused_experts=each)).block(plan).elementwise
+        for each in (True, False)
+    )
+    assert fused == plain
+
+
+def test_a_pipeline_with_full_sharding_gathers_once_a_step():
+    """torchtitan on 512 H100, 405B, TP8 PP8 interleaved twice: 7,812 µs per token and GPU whatever the micro-batches [llama3_h100_202412
+    table 5]; weights gathered for each of 32 micro-batches would alone take as long. Twice the micro-batches exchange no more."""
+    plan = Plan(tensor=8, pipeline=8, virtual_stages=2, data=8, zero_stage=3, recompute="full")
+    few, many = (step_model(workload(LLAMA_405B, 8192, batch), hardware("nvidia-dgx-h100")).exchange_seconds(plan) for batch in (256, 512))
+    assert few == many
+    assert few[0] > 0
+    assert few[1] == 0

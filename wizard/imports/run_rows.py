@@ -21,7 +21,9 @@ _POSITIVE = (
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
 _FLAGS = ("sequence_parallel", "compile", "async_tp")
-_TEXTS = ("model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule")
+_TEXTS = (
+    "model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule", "table",
+)  # fmt: skip
 _MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
 _MODEL_WHOLE = (
     "experts", "topk", "shared_expert_ffn", "dense_layers", "mtp_layers", "sliding_window", "full_attention_layers", "q_lora_rank",

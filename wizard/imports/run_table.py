@@ -94,7 +94,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     if not row.count("layers_override"):
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
-    options, techniques = memory_options(row, shape, unfused), techniques_of(row, unfused)
+    options, techniques = memory_options(row, shape, unfused), techniques_of(row, unfused, hardware)
     return RunCase(workload, hardware, plans, options, techniques, stated, tuple(open_), tuple(told))
 
 

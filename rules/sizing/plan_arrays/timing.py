@@ -87,7 +87,8 @@ class Timing:
         once, each, left = self._exchange(zero)
         hidden = exposure.hidden * pass_seconds
         if zero == 3:
-            waited: Reals = self.count * np.maximum(exposure.sharded * each, each - hidden) + left
+            first, others = (np.maximum(exposure.sharded * one, one - hidden) for one in (once, each))
+            waited: Reals = first + self.count * others + left
             return waited
         whole: Reals = once + (self.count - 1) * np.maximum(exposure.data * each, each - hidden) if zero == 2 else once
         if exposure.data < 1:

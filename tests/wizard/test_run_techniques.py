@@ -1,0 +1,52 @@
+"""Training code recognised from what a row states: releases whose recipes fuse the kernels of experts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.wizard.calls import call
+
+MODEL = """
+[models."qwen3-30b"]
+layers = 48
+hidden = 2048
+ffn = 6144
+heads = 32
+kv_heads = 4
+head_dim = 128
+vocab = 151936
+experts = 128
+topk = 8
+moe_ffn = 768
+"""
+
+
+def rate(tmp_path, gpu: str, table: str) -> float:
+    """Return the estimated tokens per second and GPU of Qwen3 30B on eight GPUs in MXFP8."""
+    values = {"table": table, "gpu": gpu, "gpus": 8, "tp": 1, "pp": 1, "ep": 8, "micro_batch": 8 if gpu == "GB300" else 4, "seq_len": 4096}
+    lines = ['[[run]]\nid = "one"\nmodel = "qwen3-30b"\nprecision = "mxfp8"\nglobal_batch = 512\nzero_stage = 1']
+    lines += [f"{key} = {value!r}" for key, value in values.items()]
+    path = tmp_path / "runs.toml"
+    path.write_text("\n".join(lines) + MODEL, "utf-8")
+    return call("estimate", str(path), "--json").json[0]["tokens_per_s_per_gpu"]
+
+
+@pytest.mark.parametrize(("gpu", "measured"), [("GB300", 44_544), ("GB200", 39_936)])
+def test_a_container_of_26_08_comes_within_a_tenth(tmp_path, gpu, measured):
+    """Qwen3 30B A3B in MXFP8 [Megatron Bridge performance summary, 26.08]."""
+    assert rate(tmp_path, gpu, "26.08 container, Qwen3_30B_a3B") == pytest.approx(measured, rel=0.10)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "table", "fused"),
+    [
+        ("GB200", "26.06 container", True),
+        ("GB200", "26.04.01 container", False),
+        ("GB200", "", False),
+        ("B200", "26.06 container", False),
+        ("B200", "26.06.01 container", True),
+    ],
+)
+def test_releases_that_fuse_experts_are_faster(tmp_path, gpu, table, fused):
+    """On superchips since 26.06, on B200 since 26.06.01 [Megatron Bridge release notes 0.5.1]."""
+    assert (rate(tmp_path, gpu, table) > 1.05 * rate(tmp_path, gpu, "25.11 container")) is fused
