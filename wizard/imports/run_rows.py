@@ -21,9 +21,9 @@ _POSITIVE = (
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
 _FLAGS = ("sequence_parallel", "compile", "async_tp")
-_TEXTS = (
-    "model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule", "table",
-)  # fmt: skip
+_TEXTS = ("model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule")
+_LABELS = ("table",)
+"""Free texts of which something may be recognised; whatever else they are is no error."""
 _MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
 _MODEL_WHOLE = (
     "experts", "topk", "shared_expert_ffn", "dense_layers", "mtp_layers", "sliding_window", "full_attention_layers", "q_lora_rank",
@@ -84,6 +84,7 @@ def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
         checker.flag(key)
     for key in _TEXTS:
         checker.text(key)
+    checker.kept |= {key: raw[key] for key in _LABELS if isinstance(raw.get(key), str)}
     if "model" not in raw:
         raise FileError(path, f"{checker.place}: model: expected the name of a [models.*] table or of a model in the catalog")
     return RunRow(name, checker.kept)
