@@ -25,7 +25,7 @@ from rules.sizing.memory_overheads import (
     context_bytes,
     term_ends,
 )
-from rules.sizing.memory_post_training import other_model_bytes
+from rules.sizing.memory_post_training import SEQUENCES_AT_ONCE, other_model_bytes
 from rules.sizing.memory_ranges import Ends, likely, outer, term_ranges
 from rules.sizing.memory_schedule import in_flight
 from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions, gib_range
@@ -81,6 +81,7 @@ class MemoryModel:
         self.trained = trained_share(workload.kind, workload.trainable_parameters, workload.parameters.total)
         self.transformer = self.shape.kind in TRANSFORMERS
         self.tokens = vision_tokens(self.shape) if self.shape.kind == "vision_transformer" else workload.sequence_length
+        self.least_micro_batch = SEQUENCES_AT_ONCE.get(workload.post_training, 1)
         self.wide = element_bytes(workload.precision)
         # every multi-token-prediction layer has logits and a loss of its own
         self.vocabulary = self.shape.vocabulary_size * (1 + self.shape.mtp_layers) if self.transformer else 0
@@ -119,7 +120,7 @@ class MemoryModel:
         key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute)
         found = self._activations.get(key)
         if found is None:
-            tokens = self.tokens * plan.micro_batch / plan.context
+            tokens = self.tokens * max(plan.micro_batch, self.least_micro_batch) / plan.context
             whole_by = tensor if plan.sequence_parallel else 1
             key_value_by = min(tensor, max(1, self.shape.key_value_heads))
 
@@ -162,7 +163,8 @@ class MemoryModel:
         loss, working = 0.0, self._working_set(plan, part)
         if stage == stages - 1:
             head = self.loss_head(plan)
-            entries = self.tokens * plan.micro_batch / plan.context * self.vocabulary / (plan.tensor if head.split else 1)
+            sequences = max(plan.micro_batch, self.least_micro_batch)
+            entries = self.tokens * sequences / plan.context * self.vocabulary / (plan.tensor if head.split else 1)
             loss = head.expected * entries
             again = max(0.0, again - loss)
             if self.options.keeps_outputs and stages > 1:

@@ -27,6 +27,9 @@ ROLLOUT_WORDS = {
     "sleeping": "on these GPUs, its weights in host memory while the model trains",
     "awake": "on these GPUs all the time",
 }
+SEQUENCES_AT_ONCE = {"dpo": 2}
+"""Sequences that a micro-batch has at least: the loss of DPO is of both answers of a pair, which go through the model together
+[Rafailov 2023, eq. 7; TRL, DPOTrainer]."""
 ADAPTER_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
 
 

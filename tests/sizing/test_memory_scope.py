@@ -246,6 +246,16 @@ def test_models_of_post_training(method, kind, expected):
     assert tuple(other_models(made)) == expected
 
 
+def test_both_answers_of_a_pair_are_held_at_once():
+    """The loss of DPO is of both answers' likelihoods, which go through the model together [arXiv:2305.18290 eq. 7; TRL, DPOTrainer,
+    concatenated_forward]: the smallest micro-batch is two sequences."""
+    base = {"workload__kind": "fine_tuning_full", "model__preset": "llama-3.1-8b", "training__sequence_length": 2048}
+    supervised, pairs = (workload(**base, training__post_training=method) for method in ("none", "dpo"))
+    one, two = Plan(data=8, zero_stage=3, micro_batch=1), Plan(data=8, zero_stage=3, micro_batch=2)
+    for name in ("activations", "loss_head"):
+        assert term(pairs, one, name) == term(pairs, two, name) == term(supervised, two, name) == 2 * term(supervised, one, name)
+
+
 def test_four_models_of_reinforcement_learning():
     """PPO: 18 bytes per parameter of the policy and of the critic, 2 of reference and reward model: 40 in all over 8 GPUs."""
     made = workload(workload__kind="fine_tuning_full", model__preset="llama-3.1-8b", training__post_training="ppo")

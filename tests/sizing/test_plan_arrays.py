@@ -43,6 +43,7 @@ WORKLOADS = {
             "training": {"global_batch": 512, "post_training": "ppo", "rollout": "awake"},
         },
     ),
+    "pairs": (H100, {**LORA, "training": {"global_batch": 512, "post_training": "dpo"}}),
     "images": (A100, {"workload": {"kind": "vision"}, "model": {"preset": "vit-l-16"}, "training": {"global_batch": 4096}}),
 }
 

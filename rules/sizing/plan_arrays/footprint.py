@@ -56,7 +56,7 @@ class Footprint:
         self.tensor, self.pipelined = rows.tensor.astype(np.float64), rows.pipeline > 1
         self.ranks = (rows.data * rows.context).astype(np.float64)
         self.expert_ranks = np.maximum(1.0, rows.tensor * rows.context * rows.data / rows.expert)
-        self.entries = kernel.tokens * rows.micro_batch / rows.context * kernel.vocabulary
+        self.entries = kernel.tokens * np.maximum(rows.micro_batch, kernel.least_micro_batch) / rows.context * kernel.vocabulary
         micro = np.maximum(1, kernel.workload.global_batch // (rows.data * rows.micro_batch))
         self.stages = [self._stage(number, micro) for number in range(MOST_CANDIDATES if rows.pipeline.max() > 1 else 1)]
         kinds: tuple[Whole, ...] = tuple(
