@@ -49,8 +49,12 @@ def electricity_price(answers: Answers, catalog: Catalog) -> Electricity:
     if fact is not None and not (is_the_us(region) and SECTOR not in fact.values):
         prices = {name: value.to(UNIT) for name, value in fact.values.items()}
         sector = SECTOR if SECTOR in prices else max(prices, key=lambda name: prices[name])
-        found = _range(min(prices.values()), prices[sector], max(prices.values()), Kind.DERIVED)
-        return Electricity(found, f"the {sector} average of {fact.applies_to.partition(' (')[0]}", True)
+        kind, place = fact.values[sector].kind, fact.applies_to.partition(" (")[0]
+        found = _range(
+            min(prices.values()), prices[sector], max(prices.values()), Kind.ESTIMATED if kind is Kind.ESTIMATED else Kind.DERIVED
+        )
+        words = "an estimate of the {} price in {}" if kind is Kind.ESTIMATED else "the {} average of {}"
+        return Electricity(found, words.format(sector, place), True)
     low, expected, high = fact_value(catalog.facts, DEFAULT_FACT, SECTOR).ends(UNIT)
     median = "the median of industrial averages in the United States"
     if not region:
@@ -60,14 +64,15 @@ def electricity_price(answers: Answers, catalog: Catalog) -> Electricity:
         return Electricity(_range(low, expected, high, Kind.ASSUMED), basis, False)
     lowest, highest = _ends(catalog.facts)
     unknown = f"the price in {region} is unknown" if is_known(catalog, region) else f"the catalog knows no region {region!r}"
-    basis = f"{unknown}; {median} stands in, with the range of all prices in the catalog"
+    basis = f"{unknown}; {median} stands in, with the range of all averages in the catalog"
     return Electricity(_range(lowest, expected, highest, Kind.ASSUMED), basis, False)
 
 
 @lru_cache(maxsize=8)
 def _ends(facts: Shelf[Fact]) -> tuple[float, float]:
-    """Return the lowest and the highest price of electricity in the catalog in USD/kWh, of any region and sector."""
-    found = [value.to(UNIT) for fact in facts if fact.topic == TOPIC for value in fact.values.values()]
+    """Return the lowest and the highest published average of the catalog in USD/kWh, of any region and sector; estimates are none."""
+    values = (value for fact in facts if fact.topic == TOPIC for value in fact.values.values())
+    found = [value.to(UNIT) for value in values if value.kind is not Kind.ESTIMATED]
     return min(found), max(found)
 
 

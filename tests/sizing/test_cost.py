@@ -219,9 +219,29 @@ def test_rental_prices_of_h100(catalog):
     assert prices.rental_range("nvidia-rtx-4090", catalog) is None
 
 
-@pytest.mark.parametrize(("region", "usd"), [("Germany", 0.1552), ("Norway", 0.0541), ("ireland", 0.228), ("FRA", 0.1024), ("Virginia", 0.0899)])
+@pytest.mark.parametrize(
+    ("region", "usd"), [("Germany", 0.1552), ("Norway", 0.0541), ("ireland", 0.228), ("FRA", 0.1024), ("Virginia", 0.0899)]
+)
 def test_electricity_of_large_consumers_by_place(catalog, region, usd):
     """Eurostat nrg_pc_205, 20 to 70 GWh a year without taxes, 2024: Germany 0.1427 EUR/kWh, Norway 0.0498; EIA 2024: Virginia 8.99 cents."""
     found = electricity_price(Answers.of({"facility.region": region}), catalog)
     assert magnitude(found.price.expected, "USD/kWh") == pytest.approx(usd)
     assert found.is_of_place
+
+
+@pytest.mark.parametrize(
+    ("region", "usd"), [("Japan", 0.135), ("India", 0.09), ("Singapore", 0.145), ("Saudi Arabia", 0.053), ("CAN", 0.045), ("Taiwan", 0.094)]
+)
+def test_electricity_elsewhere_is_an_estimate_that_says_so(catalog, region, usd):
+    """Figures of a replication package on the trade of computing: one for each country, after tariffs and collections."""
+    found = electricity_price(Answers.of({"facility.region": region}), catalog)
+    assert magnitude(found.price.expected, "USD/kWh") == pytest.approx(usd)
+    assert found.price.kind is Kind.ESTIMATED
+    assert found.basis.startswith("an estimate of the industrial price in")
+
+
+def test_a_country_whose_price_was_not_read_stays_unknown(catalog):
+    """Eurostat reports none of the United Kingdom since 2020."""
+    found = electricity_price(Answers.of({"facility.region": "United Kingdom"}), catalog)
+    assert not found.is_of_place
+    assert "unknown" in found.basis

@@ -236,7 +236,7 @@ def test_electricity_price_by_region_and_by_answer(catalog):
 @pytest.mark.parametrize(
     ("region", "words"),
     [
-        ("Japan", "the price in Japan is unknown"),
+        ("United Kingdom", "the price in United Kingdom is unknown"),
         ("Atlantis", "the catalog knows no region 'Atlantis'"),
         ("USA", "no industrial average of USA"),
     ],

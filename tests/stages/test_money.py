@@ -161,7 +161,7 @@ def test_the_rented_band_is_of_h100_and_scales(catalog):
     [
         (None, set()),
         ("Texas", set()),
-        ("Japan", {"money.electricity_tariff"}),
+        ("United Kingdom", {"money.electricity_tariff"}),
         ("Atlantis", {"money.electricity_tariff", "money.region_unknown"}),
     ],
 )
