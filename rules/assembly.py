@@ -103,7 +103,7 @@ def _chosen_because(ranking: Ranking) -> Finding:
     assert best is not None
     others = (*ranking.good, *ranking.unproven)
     if not others:
-        number = len(best.candidate.rejections)
+        number = len(best.candidate.conflicts)
         because = f"no candidate meets every answer; this one comes nearest, with {number} conflict{'' if number == 1 else 's'}"
     elif not ranking.good:
         because = f"no candidate is known to keep the budget; of {len(others)} whose price is open it is the first by {best.measure}"
@@ -188,8 +188,8 @@ def _rejections(ranking: Ranking) -> list[Rejected]:
     rows = []
     for each in ranking.bad[0 if ranking.good or ranking.unproven else 1 :]:
         candidate = each.candidate
-        if candidate.rejections:
-            first = candidate.rejections[0]
+        if candidate.conflicts:
+            first = candidate.conflicts[0].finding
             rows.append(Rejected(candidate.id, candidate.node.name, "rule", first.rule, first.because, first.numbers))
         else:
             rows.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from rules.findings import Finding, Kind, Scalar, Stage, Strength
+from rules.findings import Kind, Strength
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from catalogs.schema import Gpu, Node
     from rules.answers import Answers
     from rules.facts import FactField
+    from rules.findings import Finding, Scalar, Stage
     from rules.guidance.declare import Rule
+    from rules.render import Said
     from rules.sizing.fabric.compute import ComputeChoice
     from rules.sizing.fabric.floor import Floor
     from rules.sizing.facility import Placement
@@ -67,7 +69,7 @@ class Candidate:
     bom: list[BomLine] = field(default_factory=list)
     facts: dict[Stage, Mapping[str, Scalar]] = field(default_factory=dict)
     flags: set[str] = field(default_factory=set)
-    findings: list[Finding] = field(default_factory=list)
+    said: list[Said] = field(default_factory=list)
     sized_by: str = ""
     placed_density: int = 0
     placement: Placement | None = None
@@ -75,9 +77,19 @@ class Candidate:
     network: ComputeChoice | None = None
 
     @property
-    def rejections(self) -> list[Finding]:
+    def findings(self) -> list[Finding]:
+        """Return what the rules said, in words."""
+        return [each.finding for each in self.said]
+
+    @property
+    def conflicts(self) -> list[Said]:
         """Return the rejections that stand, in firing order: physics, limits and strong evidence, but not mere advice."""
-        return [found for found in self.findings if found.kind is Kind.REJECT and found.strength is not Strength.ADVICE]
+        return [each for each in self.said if each.kind is Kind.REJECT and each.strength is not Strength.ADVICE]
+
+    @property
+    def rejections(self) -> list[Finding]:
+        """Return the conflicts in words."""
+        return [each.finding for each in self.conflicts]
 
 
 class StageModule(Protocol):

@@ -99,7 +99,7 @@ def _findings(considered: Considered, rule: str, *, chosen_only: bool) -> list[F
     looked_at = [each.candidate for each in considered.judged]
     if chosen_only:
         looked_at = [chosen.candidate] if chosen else []
-    return [found for candidate in looked_at for found in candidate.findings if found.rule == rule]
+    return [said.finding for candidate in looked_at for said in candidate.said if said.rule.id == rule]
 
 
 def _alone(rule: Rule, facts: Mapping[str, Any]) -> list[Mapping[str, str]]:

@@ -49,12 +49,12 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     Beside a budget an unknown price proves nothing: such a candidate meets the answers only once a quote says so.
     """
     ranked = [_ranked(candidate, context) for candidate in candidates]
-    allowed = [each for each in ranked if each.candidate.choice is not None and not each.candidate.rejections]
+    allowed = [each for each in ranked if each.candidate.choice is not None and not each.candidate.conflicts]
     bad = [each for each in ranked if each not in allowed]
     budget = context.answers.given("budget.purchase")
     order = {id(each): _order(each, context) for each in ranked}
     allowed.sort(key=lambda each: order[id(each)])
-    bad.sort(key=lambda each: (each.candidate.choice is None, each.apart, len(each.candidate.rejections), *order[id(each)]))
+    bad.sort(key=lambda each: (each.candidate.choice is None, each.apart, len(each.candidate.conflicts), *order[id(each)]))
     good = [each for each in allowed if not (budget and each.apart)]
     return Ranking(tuple(good), tuple(each for each in allowed if budget and each.apart), tuple(bad))
 
@@ -93,7 +93,7 @@ def _measure(figures: Figures, context: Context, objective: str) -> tuple[str, f
 def _order(each: Ranked, context: Context) -> tuple[object, ...]:
     """Return the sort key: unknown prices last, what exceeds deadline or budget later, the measure, then the guidance (G4) breaks ties."""
     figures, candidate = each.figures, each.candidate
-    warnings = sum(found.kind is Kind.WARNING and found.strength is not Strength.ADVICE for found in candidate.findings)
+    warnings = sum(each.kind is Kind.WARNING and each.strength is not Strength.ADVICE for each in candidate.said)
     headroom = (figures.memory_gib or 0.0) / (figures.memory_capacity_gib or 1.0)
     worth = each.worth * _over_power(figures, context)
     worth = float(f"{worth:.3g}") if worth != float("inf") else worth

@@ -16,12 +16,15 @@ from __future__ import annotations
 
 import json
 import math
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from rules.guidance.declare import CANDIDATE, OPERATORS, Comparison, Rule, RuleError, Scaled
+from rules.render import template_fields
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -103,6 +106,16 @@ class Ruleset:
     classes: Mapping[str, FieldClass | None]
     groups: Mapping[str, str]
     readers: Mapping[str, tuple[str, ...]]
+
+    @cached_property
+    def printed(self) -> Mapping[str, tuple[str, ...]]:
+        """Return the fields that the texts of a rule print, by its id; not of a rule whose texts take more than fields to write."""
+        found = {}
+        for rule in self.rules:
+            with suppress(RuleError):
+                if not any(fix.when for fix in rule.fix):
+                    found[rule.id] = template_fields(rule)
+        return found
 
 
 @dataclass(frozen=True)

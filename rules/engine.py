@@ -14,14 +14,14 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from rules.compile import CANARY, CHECK, END, NOTHING, FactError, FieldClass, Ruleset, StageProgram, class_of, compile_stage, encode
 from rules.findings import Stage
 from rules.guidance.declare import CANDIDATE, Rule, RuleError
-from rules.render import Shown
-from rules.render import finding as build_finding
+from rules.render import Said, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -81,10 +81,15 @@ class TraceStep:
 class Evaluation:
     """What the rules of a stage said about one candidate, in the order of firing."""
 
-    findings: tuple[Finding, ...] = ()
+    said: tuple[Said, ...] = ()
     flags: frozenset[str] = frozenset()
     failures: tuple[RuleFailure, ...] = ()
     trace: tuple[TraceStep, ...] = ()
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """Return what they said in words."""
+        return tuple(each.finding for each in self.said)
 
 
 @dataclass(frozen=True)
@@ -150,7 +155,7 @@ def evaluate(program: StageProgram, fact: Mapping[str, Scalar], *, strict: bool 
         run.chain()
         runs.append(run)
     return Evaluation(
-        tuple(found for run in runs for found in run.findings),
+        tuple(said for run in runs for said in run.said),
         frozenset(flag for run in runs for flag in run.flags),
         tuple(failure for run in runs for failure in run.failures),
         tuple(step for run in runs for step in run.trace),
@@ -181,7 +186,7 @@ class _Run:
 
     def __init__(self, program: Ruleset, fact: Mapping[str, Scalar], values: Mapping[str, str], strict: bool) -> None:
         self.program, self.shown, self.values, self.strict = program, Shown(fact), values, strict
-        self.findings: list[Finding] = []
+        self.said: list[Said] = []
         self.flags: set[str] = set()
         self.failures: list[RuleFailure] = []
         self.trace: list[TraceStep] = []
@@ -229,8 +234,10 @@ class _Run:
 
     def _fire(self, durable: Any, handle: int, rule: Rule) -> None:
         self.trace.append(TraceStep(rule.id, rule.premise))
+        said = Said(rule, self.shown)
         try:
-            found = build_finding(rule, self.shown)
+            if self.strict or not self._can_be_written(rule):
+                _ = said.finding  # its texts are written now, to learn whether they can be
         except Exception as error:
             # Whatever a text does wrong belongs to its rule: the others have their say.
             failure = error if isinstance(error, RuleError) else RuleError(rule.id, f"{type(error).__name__}: {error}")
@@ -238,12 +245,17 @@ class _Run:
                 raise failure from error
             self.failures.append(RuleFailure(rule.id, failure.message))
             return
-        self.findings.append(found)
+        self.said.append(said)
         for flag in rule.writes:
             if flag not in self.flags:
                 self.flags.add(flag)
                 if flag in self.program.premises:
                     self._assert(durable, handle, flag)
+
+    def _can_be_written(self, rule: Rule) -> bool:
+        """Return whether it is certain that the texts of a rule can be written later: they print nothing but fields that are stated."""
+        printed, fact = self.program.printed.get(rule.id), self.shown.fact
+        return printed is not None and all(isinstance(fact.get(name), (str, int, float)) for name in printed)
 
 
 def _agenda(durable: Any, handle: int, offset: int) -> Iterator[str]:

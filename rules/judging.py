@@ -47,7 +47,7 @@ def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Ju
     for module in all_stages():
         if module.STAGE not in FIRST:
             judged.failures += apply_rules(module, judged.candidate, context, strict=strict)
-    judged.candidate.findings.sort(key=lambda found: _PLACE[found.stage])
+    judged.candidate.said.sort(key=lambda each: _PLACE[each.stage])
     return judged
 
 
@@ -75,14 +75,14 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
     wide = {**candidate.facts[module.STAGE], **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
     result = evaluate(compile_rules(rules).stage(module.STAGE), wide, strict=strict)
-    candidate.findings.extend(result.findings)
+    candidate.said.extend(result.said)
     candidate.flags |= result.flags
     failures = [*result.failures]
     own = tuple(policy.rule for policy in context.answers.policies if policy.stage is module.STAGE)
     if own:
-        said = evaluate(compile_rules(own).stage(module.STAGE), wide, strict=strict)
-        candidate.findings.extend(said.findings)
-        failures += said.failures
+        policies = evaluate(compile_rules(own).stage(module.STAGE), wide, strict=strict)
+        candidate.said.extend(policies.said)
+        failures += policies.failures
     return [f"rule {failure.rule_id} failed: {failure.message}" for failure in failures]
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from decimal import Decimal
-from functools import lru_cache, partial
+from functools import cached_property, lru_cache, partial
 from string import Formatter
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from rules.guidance.declare import RuleError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from rules.findings import Scalar
+    from rules.findings import Kind, Scalar, Stage, Strength
     from rules.guidance.declare import Rule
 
 Part = tuple[str, str | None]
@@ -156,3 +157,31 @@ def finding(rule: Rule, shown: Shown) -> Finding:
         to=fill(ask.to, rule, shown) if ask else "",
         good_answer=fill(ask.good_answer, rule, shown) if ask else "",
     )
+
+
+@dataclass(frozen=True)
+class Said:
+    """What a rule said; its texts are written when they are read. Most candidates are counted and never shown."""
+
+    rule: Rule
+    shown: Shown
+
+    @property
+    def stage(self) -> Stage:
+        """Return the stage of the rule."""
+        return self.rule.stage
+
+    @property
+    def kind(self) -> Kind:
+        """Return what it does."""
+        return self.rule.kind
+
+    @property
+    def strength(self) -> Strength:
+        """Return how binding it is."""
+        return self.rule.strength
+
+    @cached_property
+    def finding(self) -> Finding:
+        """Return it in words."""
+        return finding(self.rule, self.shown)

@@ -175,7 +175,7 @@ class Conclusions(Chain):
                 f"{words(name)} {show(name, value)}" for name, value in each.figures.shown().items() if isinstance(value, (int, float))
             )
             text = "its price is unknown; ranked apart" if each.apart else ""
-            conflicts = len(each.candidate.rejections)
+            conflicts = len(each.candidate.conflicts)
             text = f"{conflicts} conflict(s)" if conflicts else text
             shown = f"{each.candidate.units:,} × {each.candidate.node.name}"
             steps.append(Step(StepKind.CANDIDATE, f"{number}. {shown}", text, figures))

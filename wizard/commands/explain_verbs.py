@@ -32,7 +32,7 @@ def why(considered: Considered, words: list[str], *, as_json: bool) -> int:
     field_of(key)
     question = load_interview().question(key)
     reach, answers = reach_of(key), considered.context.answers
-    fired = {found.rule for each in considered.judged for found in each.candidate.findings}
+    fired = {said.rule.id for each in considered.judged for said in each.candidate.said}
     unknown = what_if(answers, considered.context.catalog, {key: UNKNOWN})
     row: dict[str, Any] = {
         "answer": key,
