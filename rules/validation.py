@@ -35,7 +35,8 @@ class Outcome:
 
     Values are None where the run states none or no estimate can be made. `rate_basis` says what was measured: "step", "rate", or
     "flops" where only FLOP/s are printed, whose counting differs between sources. `flops` is the estimate in TFLOP/s per GPU.
-    `table` is the place in the source. `worked` is False for a run that died for lack of memory.
+    `table` is the place in the source. `worked` is False for a run that died for lack of memory. `step_range` is the range of the step's
+    time, as multiples of the estimate.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Outcome:
     verdict: str
     worked: bool
     notes: tuple[str, ...] = ()
+    step_range: tuple[float, float] | None = None
 
     @property
     def gpus(self) -> int:
@@ -73,6 +75,12 @@ class Outcome:
         if not self.rate or not self.rate_measured:
             return None
         return self.rate / self.rate_measured - 1
+
+    @property
+    def time_inside(self) -> bool | None:
+        """Return whether the measured time lies inside the range of the estimated one."""
+        error = self.time_error
+        return None if error is None or self.step_range is None else self.step_range[0] <= 1 + error <= self.step_range[1]
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,10 @@ SCALING = ("megatron2021", "megatron-readme-h100", "dgxc")
 """Sources that grow one model's run over more GPUs, or the model with the GPUs."""
 FEWEST_PLANS = 5
 """Plans of one model on the same GPUs from which it can be asked which is the fastest."""
+RANGED = (("NVIDIA's tuned tables", TUNED), ("sharded and sweeps", (*SHARDED, *SWEEPS)))
+"""Sources by whether the range of the step's time was set by them: the first by their own runs, the second by none of them."""
+LEAST_INSIDE = 0.80
+"""Share of measured step times that a range has to hold to be worth stating (a promise)."""
 GROWTH_OF = "llama3-70b"
 GROWTH_FROM, GROWTH_TO = 64, 2048
 
@@ -170,6 +174,8 @@ def _time_bars(outcomes: Sequence[Outcome], null: Mapping[str, float]) -> list[B
             made += [
                 Bar(f"time, {name}: {words[key]}", getattr(score, key), limit, score.runs, cause=time_cause(those)) for key, limit in limits
             ]
+    made += [_inside(f"time, {name}: inside the range", _of(outcomes, *those)) for name, those in RANGED]
+    made = [each for each in made if each.runs]
     made += _growth_bars(outcomes)
     for source in (*SWEEPS, *SCALING):
         score = time_score(_of(outcomes, source), null)
@@ -181,6 +187,11 @@ def _time_bars(outcomes: Sequence[Outcome], null: Mapping[str, float]) -> list[B
         made.append(Bar("choice, sweeps: throughput lost, median", choice.median, 0.03, choice.groups))
         made.append(Bar("choice, sweeps: throughput lost, 90% within", choice.p90, 0.12, choice.groups))
     return made
+
+
+def _inside(name: str, outcomes: Sequence[Outcome]) -> Bar:
+    found = [each.time_inside for each in outcomes if each.time_inside is not None]
+    return Bar(name, sum(found) / len(found) if found else None, LEAST_INSIDE, len(found), at_least=True, cause=time_cause(outcomes))
 
 
 def _growth_bars(outcomes: Iterable[Outcome]) -> list[Bar]:

@@ -184,3 +184,10 @@ def test_one_plan_by_several_releases():
     assert (floor.plans, floor.runs) == (1, 3)
     assert floor.mean == pytest.approx((0.10 + 0.0 + 0.2667) / 3, rel=1e-3)
     assert floor_of(rows[2:]) is None
+
+
+def test_time_inside_its_range():
+    """Estimated 110 for measured 100 per second: the step takes 1.1 times the estimate, inside 0.85 to 1.25 and outside 0.85 to 1.05."""
+    wide, narrow = (replace(outcome("a", 110, 100), step_range=ends) for ends in ((0.85, 1.25), (0.85, 1.05)))
+    assert (wide.time_inside, narrow.time_inside) == (True, False)
+    assert outcome("a", 110, 100).time_inside is None

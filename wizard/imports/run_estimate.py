@@ -104,7 +104,7 @@ def _remedies(case: RunCase, plan: Plan, notes: list[str]) -> list[dict[str, Any
 
 
 def _printed(id_: str, notes: list[str]) -> dict[str, Any]:
-    unknown = dict.fromkeys(("iteration_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gib"))
+    unknown = dict.fromkeys(("iteration_s", "step_range", "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gib"))
     return {"id": id_, **unknown, "verdict": "unknown", "device": None, "remedies": [], "notes": notes}
 
 
@@ -251,8 +251,10 @@ def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str
         notes.append(f"{step.units_per_second:,.4g} {workload.unit}s/s on all {plan.gpus} GPUs")
     if step.model_flops_utilization > 1:
         notes.append("the estimate exceeds the GPU's peak: no utilization is printed")
+    expected = step.expected.to("s").magnitude
     return {
-        "iteration_s": rounded(step.expected.to("s").magnitude) if case.batch_stated else None,
+        "iteration_s": rounded(expected) if case.batch_stated else None,
+        "step_range": {"low": rounded(step.low.to("s").magnitude / expected), "high": rounded(step.high.to("s").magnitude / expected)},
         "tokens_per_s_per_gpu": rounded(step.units_per_second / plan.gpus) if tokens else None,
         "tflops_per_gpu": rounded(step.tflops_per_gpu),
         "mfu": rounded(step.model_flops_utilization) if step.model_flops_utilization <= 1 else None,

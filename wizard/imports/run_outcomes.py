@@ -95,6 +95,7 @@ def _outcome(
         verdict=estimate["verdict"],
         worked=raw.get("fits") is not False,
         notes=tuple(estimate["notes"]),
+        step_range=(estimate["step_range"]["low"], estimate["step_range"]["high"]) if estimate["step_range"] else None,
     )
 
 
