@@ -268,6 +268,17 @@ def _loaded(path: Path) -> Work:
     return Work(session, path=path.absolute(), meta=dict(loaded.meta), is_design=loaded.is_design, opened=loaded.document)
 
 
+def fresh() -> Work:
+    """Return work that nobody has touched: empty but for the region of the config, under the policies of the site; raises FileError."""
+    from wizard.policies import site_policies
+    from wizard.preferences import preferences
+
+    region = preferences().region
+    given = Session().answer("facility.region", region, "config").answers if region else Session().answers
+    given = given.with_policies(site_policies())
+    return Work(Session(given), given)
+
+
 def copied(path: Path) -> Work:
     """Return new work that starts from an example: its answers, without its file; raises FileError."""
     from wizard.policies import site_policies

@@ -12,6 +12,7 @@ from wizard import schemas
 from wizard.files import load
 from wizard.places import config_folder
 from wizard.policies import read_policies, site_policies
+from wizard.work import fresh
 
 POLICY = """
 [[policy]]
@@ -19,6 +20,13 @@ id = "light-servers"
 when = [{ field = "node_power_kw", is = ">", value = "8 kW" }]
 severity = "reject"
 message = "No server above 8 kW here; {node} draws {node_power_kw}."
+"""
+WITHOUT_A_VENDOR = """
+[[policy]]
+id = "no-nvidia"
+when = [{ field = "gpu_vendor", value = "NVIDIA" }]
+severity = "reject"
+message = "No GPUs of {gpu_vendor} here."
 """
 
 
@@ -103,3 +111,33 @@ def test_the_fields_are_listed_with_their_units():
     assert (row["stage"], row["unit"]) == ("power", "kW")
     assert "node_power_kw" in call("rules", "fields").out
     call("rules", "fields", "--stage", "nowhere").assert_one_message()
+
+
+def test_new_work_comes_under_those_of_the_folder(in_folder):
+    """The wizard, the line-by-line interview, and the questions of a file of answers."""
+    assert [each.id for each in fresh().session.answers.policies] == ["light-servers"]
+
+
+def test_plain_and_questions_come_under_those_of_the_folder(in_folder, tmp_path):
+    answers = tmp_path / "answers.toml"
+    answers.write_text('[model]\npreset = "llama-3.1-8b"\n[scale]\nmode = "fixed"\nnodes = 1\n', "utf-8")
+    free = call("questions", answers, "--json").json
+    (in_folder / "hall.toml").write_text(WITHOUT_A_VENDOR, "utf-8")
+    assert free != call("questions", answers, "--json").json == call("design", answers, "--json").json["question"]
+    out = tmp_path / "plain.toml"
+    call("plain", "-o", out, stdin=b"")
+    assert [each.id for each in load(out).answers.policies] == ["no-nvidia"]
+
+
+@pytest.mark.parametrize("words", [("plain",), ("plain", "--situation", "fine-tune"), ("design", "-")])
+def test_a_broken_one_is_one_message(own_home, words):
+    folder = config_folder() / "policies"
+    folder.mkdir(parents=True)
+    (folder / "broken.toml").write_text("[[policy", "utf-8")
+    try:
+        called = call(*words, stdin=b"")
+        called.assert_one_message()
+        assert "broken.toml" in called.err
+    finally:
+        (folder / "broken.toml").unlink()
+        folder.rmdir()

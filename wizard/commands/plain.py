@@ -95,19 +95,16 @@ def _typed() -> Iterator[str]:
 def _work(options: argparse.Namespace) -> Work | None:
     """Return the work to go on with: a file's, that of a situation, what was left unfinished, or new."""
     from wizard.kept import unfinished
-    from wizard.preferences import preferences
-    from wizard.session import Session
     from wizard.situations import load_situations
-    from wizard.work import Work, opened
+    from wizard.work import Work, fresh, opened
 
     if options.file is not None:
         found = opened(Path(options.file))
         if found.note:
             narrate(found.note)
         return found.work
-    region = preferences().region
-    given = Session().answer("facility.region", region, "config").answers if region else Session().answers
-    session = Session(given)
+    work = fresh()
+    session = work.session
     if options.situation is not None:
         situation = next((each for each in load_situations() if each.id == options.situation), None)
         if situation is None:
@@ -118,7 +115,7 @@ def _work(options: argparse.Namespace) -> Work | None:
             session = session.answer(key, raw, "preset")
     elif left := next((each for each in unfinished() if each.path is None), None):
         narrate(f"Answers that you left are kept in {left.place}; 'plain {left.place}' goes on with them.")
-    return Work(session, given)
+    return Work(session, work.session.answers)
 
 
 def _write(output: str | None, work: Work, catalog: object) -> bool:

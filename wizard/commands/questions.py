@@ -41,8 +41,9 @@ def run(options: argparse.Namespace) -> int:
 def _questions(options: argparse.Namespace) -> list[dict[str, Any]]:
     from rules.advisor import advise
     from wizard.files import load
+    from wizard.policies import under_policies
 
     loaded = load(options.design)
     if loaded.document is not None:
         return list(loaded.document.get("question", []))
-    return list(advise(loaded.answers, open_catalog(options.catalog)).document().get("question", []))
+    return list(advise(under_policies(loaded), open_catalog(options.catalog)).document().get("question", []))

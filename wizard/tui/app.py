@@ -13,8 +13,7 @@ from wizard.cli import narrate, one_line
 from wizard.config import Config, load_config, nearest
 from wizard.files import FileError
 from wizard.interview import load_interview
-from wizard.preferences import preferences, use
-from wizard.session import Session
+from wizard.preferences import use
 from wizard.situations import load_situations
 from wizard.stopping import leaving_on_signals
 from wizard.tui.actions import ACTIONS, HOMES, Action, actions_of, bindings_of
@@ -34,7 +33,7 @@ from wizard.tui.screens.lists import DesignScreen, ListScreen, ReviewScreen, Tab
 from wizard.tui.screens.look import LookScreen
 from wizard.tui.screens.sliders import SliderScreen
 from wizard.tui.screens.start import StartScreen
-from wizard.work import Opened, Work, copied, opened, resumed
+from wizard.work import Opened, Work, copied, fresh, opened, resumed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
 
     from wizard.advice import Advise
     from wizard.kept import Unfinished
+    from wizard.session import Session
     from wizard.tui.row import Row
 
 SWITCH_S = 0.001
@@ -182,19 +182,26 @@ class WizardApp(AskedApp):
         """Start new work from an example's answers."""
         await self._try(lambda: Opened(copied(path)))
 
-    def fresh_work(self) -> Work:
-        """Return work that nobody has touched: empty but for the region of the config."""
-        region = preferences().region
-        given = Session().answer("facility.region", region, "config").answers if region else Session().answers
-        return Work(Session(given), given)
+    async def start_new(self, *, first_only: bool = False) -> None:
+        """Start work that nobody has touched; `first_only`: with the questions of a first design."""
+
+        def make() -> Opened:
+            work = fresh()
+            work.first_only = first_only
+            return Opened(work)
+
+        await self._try(make)
 
     async def start_situation(self, id_: str) -> None:
         """Start new work from a situation's answers."""
-        situation = next(each for each in load_situations() if each.id == id_)
-        session = self.fresh_work().session
-        for key, raw in situation.answers.items():
-            session = session.answer(key, raw, "preset")
-        await self.start_work(Work(session))
+
+        def make() -> Opened:
+            session = fresh().session
+            for key, raw in next(each for each in load_situations() if each.id == id_).answers.items():
+                session = session.answer(key, raw, "preset")
+            return Opened(Work(session))
+
+        await self._try(make)
 
     async def _try(self, make: Callable[[], Opened]) -> None:
         try:

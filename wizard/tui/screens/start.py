@@ -96,11 +96,9 @@ class StartScreen(WizardScreen):
         if kind == "continue":
             await self.wizard.continue_work()
         elif kind == "new":
-            await self.wizard.start_work(self.wizard.fresh_work())
+            await self.wizard.start_new()
         elif kind == "first":
-            work = self.wizard.fresh_work()
-            work.first_only = True
-            await self.wizard.start_work(work)
+            await self.wizard.start_new(first_only=True)
         elif kind == "open":
             await self.wizard.action_open_file()
         elif kind == "resume":
