@@ -10,6 +10,10 @@ if TYPE_CHECKING:
 POST_TRAINING_NOTE = (
     "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
 )
+TOWERS_NOTE = (
+    "out of scope: activations of the towers for images or sound, whose parameters count as part of the layers; "
+    "give what they take as reserved memory"
+)
 PAIRS_NOTE = "both answers of a pair are held at once: a micro-batch counts as two sequences at least"
 TABLE_NOTES = {
     "balanced": "embedding tables are assumed to spread evenly over the GPUs",
@@ -59,6 +63,7 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
         UNKNOWN_OUTPUTS_NOTE: shape.kind == "cnn" and not shape.forward_activations,
         TABLE_NOTES.get(workload.embedding_sharding, ""): shape.kind == "recommendation",
+        TOWERS_NOTE: shape.has_towers,
         PAIRS_NOTE: workload.post_training == "dpo",
         POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,

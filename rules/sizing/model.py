@@ -6,7 +6,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from rules.answers import AnswerError
-from rules.sizing.parameters import count_parameters
+from rules.sizing.parameters import count_parameters, counted_total
 from rules.sizing.results import ModelShape
 from rules.sizing.typical_shapes import FFN_RATIO, HEAD_DIM, KEY_VALUE_HEADS, LARGE_VOCABULARY, largest_divisor, typical_dense, typical_moe
 
@@ -61,6 +61,9 @@ def shape_from_preset(preset: ModelPreset) -> ModelShape:
     if kind == "dense" and values.get("experts"):
         kind = "moe"
     values.pop("name", None)
+    if preset.kind == "multimodal" and preset.published_parameters is not None:
+        values.setdefault("parameters", preset.published_parameters.to("1"))
+        values["has_towers"] = True
     return _complete(ModelShape(name=preset.name, kind=kind, assumed=preset.kind in ROUGH_KINDS, **values))
 
 
@@ -105,6 +108,8 @@ def _overridden(shape: ModelShape, answers: Answers) -> ModelShape:
                 shared = 0 < shape.key_value_heads < shape.attention_heads
                 changes["key_value_heads"] = largest_divisor(heads, shape.key_value_heads if shared else heads)
     made = _complete(replace(shape, **changes))  # type: ignore[arg-type]
+    if made.parameters:  # what a shape cannot describe keeps its share
+        made = replace(made, parameters=made.parameters * counted_total(made) / counted_total(shape))
     if made.key_value_heads and made.attention_heads % made.key_value_heads:
         raise AnswerError(
             "model.key_value_heads",

@@ -10,6 +10,7 @@ from catalogs import load_catalog
 from rules.answers import AnswerError, Answers
 from rules.sizing.model import count_parameters, shape_from_answers, shape_from_preset
 from rules.sizing.typical_shapes import typical_dense, typical_moe
+from rules.sizing.workload import describe_workload
 
 
 @pytest.fixture(scope="module")
@@ -34,6 +35,28 @@ EXACT = {
 @pytest.mark.parametrize(("preset", "published"), EXACT.items())
 def test_counts_of_released_weights(preset, published, catalog):
     assert count_parameters(shape_from_preset(catalog.models[preset]), 4096).total == pytest.approx(published, rel=1e-3)
+
+
+MULTIMODAL = {
+    # all tensors of the released weights, vision tower and projector included [Hugging Face, safetensors metadata]
+    "qwen3-vl-8b": 8_767_123_696,
+    "llama-3.2-11b-vision": 10_642_941_475,
+    "gemma-3-12b": 12_187_325_040,
+    "qwen3-vl-235b-a22b": 235_670_022_896,
+}
+
+
+@pytest.mark.parametrize(("preset", "published"), MULTIMODAL.items())
+def test_towers_count_in_the_total(preset, published, catalog):
+    shape = shape_from_preset(catalog.models[preset])
+    assert count_parameters(shape, 4096).total == pytest.approx(published, rel=0.01)
+    assert shape.has_towers
+
+
+def test_a_changed_preset_keeps_its_share_of_towers(catalog):
+    """Half of the layers of Jamba, 51.6 billion parameters of which 0.54 billion are embedding and head, are 26 billion."""
+    halved = describe_workload(Answers.of({"model.preset": "jamba-v0.1", "model.layers": 16}), catalog)
+    assert halved.parameters.total == pytest.approx((51.57e9 - 0.54e9) / 2 + 0.54e9, rel=0.02)
 
 
 OTHER_SCOPE = {
