@@ -42,8 +42,8 @@ class ModelShape:
     `dense_layers` counts the first layers that keep a dense FFN in a mixture of experts. With a `sliding_window`,
     `full_attention_layers` counts the layers that see the whole sequence all the same. `latent_size`: the width of the
     tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: the width of state-space mixers, averaged
-    over the layers. `forward_activations`: elements of the outputs of all convolutions for one image. `has_towers`: the stated `parameters` hold towers for
-    images or sound beside the layers.
+    over the layers. `forward_activations`: elements of the outputs of all convolutions for one image. `has_towers`: the stated
+    `parameters` hold towers for images or sound beside the layers.
     """
 
     name: str
