@@ -25,7 +25,7 @@ FETCHED_BYTES = 4.0
 DRIVE_BYTES = 24.0
 """Bytes per parameter and step where state rests on drives: master weights and two moments read and written, 4 bytes each."""
 DRIVE_BYTES_PER_S = 1.6e9
-"""What the drives of a node give each GPU [ZeRO-Infinity, figure 2b: DGX-2, 16 GPUs]."""
+"""What the drives of a node give each GPU (assumed: 25 GB/s in all for 16 GPUs, drives of the time of ZeRO-Infinity, arXiv:2104.07857)."""
 
 
 def offload_seconds(plan: Plan, parameters: float, hardware: Hardware, micro_batches: int) -> float:
