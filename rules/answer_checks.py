@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
+from rules.own_server import OWN_SERVER_ID
 from rules.answers import AnswerError
 from rules.scale import size_given
 
@@ -39,9 +40,14 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         for other in others:
             if answers.given(key) and answers.given(other):
                 raise AnswerError(other, f"{answers.text(other)}, and {key} = {answers.text(key)} is given too; give one of the two")
-    for key, shelf in (("preferences.gpus", catalog.gpus), ("preferences.nodes", catalog.nodes), ("measured.node", catalog.nodes)):
+    for key, shelf in (
+        ("preferences.gpus", catalog.gpus),
+        ("preferences.nodes", catalog.nodes),
+        ("measured.node", catalog.nodes),
+        ("facility.immersion_released", catalog.nodes),
+    ):
         for name in answers.names(key):
-            if name not in shelf:
+            if name not in shelf and not (key == "facility.immersion_released" and name == OWN_SERVER_ID):
                 raise AnswerError(key, _no_such(name, shelf, "GPU" if key == "preferences.gpus" else "server"))
     if answers.given("preferences.vendors"):
         _check_vendors(answers, catalog)

@@ -156,6 +156,7 @@ FIELDS: tuple[AnswerField, ...] = (
         assumed=("air",),
         reason="every hall has air; anything else must be there to be used",
     ),
+    AnswerField("facility.immersion_released", "names", "supermicro-as-4125gs-tnrt2-l40s"),
     _quantity("facility.inlet_temperature", "27 °C", "degC", 5, 60, "27 °C", "upper end of the recommended range of ASHRAE"),
     AnswerField(
         "facility.pue",

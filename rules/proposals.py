@@ -17,7 +17,7 @@ from rules.candidate import Candidate, Context
 from rules.design import Rejected
 from rules.own_server import OWN_SERVER_ID, own_server
 from rules.scale import size_given
-from rules.sizing.cooling import match_cooling
+from rules.sizing.cooling import cooling_of
 from rules.sizing.cost import unit_price
 from rules.sizing.placement import rounded_domain
 from rules.sizing.plans import search_plans, step_seconds
@@ -92,9 +92,18 @@ def _propose_nearest(found: Proposals, nodes: list[Node], context: Context) -> N
         if node.id not in failed or key in seen or node.desktop or node.is_rack:
             continue
         seen.add(key)
-        units = _fastest_units(node, gpu, context)
-        found.candidates.append(candidate_of(node, gpu, units, context, "the fastest size, since no size meets every answer"))
+        units, sized_by = _nearest_units(node, gpu, context)
+        found.candidates.append(candidate_of(node, gpu, units, context, sized_by))
         found.rejected.remove(failed[node.id])
+
+
+def _nearest_units(node: Node, gpu: Gpu, context: Context) -> tuple[int, str]:
+    """Return the size that is nearest to the answers, and why: the smallest that fits where a budget is too small, else the fastest."""
+    if context.answers.text("scale.mode") == "budget" and not size_given(context.answers):
+        hardware = _hardware(node, gpu, context)
+        smallest = _smallest(node, 1, lambda units: _best_seconds(units * node.gpu_count, hardware, context) < math.inf)
+        return smallest or 1, "the smallest size that fits the model, since the budget buys none that is known to"
+    return _fastest_units(node, gpu, context), "the fastest size, since no size meets every answer"
 
 
 def _fastest_units(node: Node, gpu: Gpu, context: Context) -> int:
@@ -316,7 +325,7 @@ def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
         bounds.append(budget / magnitude(price.expected, "USD"))
     draw = node_draw(node, gpu, context.catalog, answers) if power is not None else None
     if power is not None and draw is not None:
-        kind = match_cooling(node, answers.names("facility.cooling")).kind
+        kind = cooling_of(node, answers).kind
         bounds.append(power / (magnitude(draw.maximum, "kW") * pue_of(answers, kind, context.catalog, desktop=node.desktop).value))
     return int(min(bounds)) if bounds else None
 
@@ -347,6 +356,8 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
         return "no price is known, so what the budget buys cannot be told; a quote would change that"
     alone = unit_price(node, context.catalog, context.answers, network=False) or price
     units = int(budget // magnitude(price.expected, "USD")) or int(budget >= magnitude(alone.expected, "USD"))
+    if node.desktop and node.id not in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}:
+        units = min(units, 1)
     if units < 1:
         return f"one costs about {magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
     hardware = _hardware(node, gpu, context)

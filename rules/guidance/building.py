@@ -30,8 +30,8 @@ BUILDING_RULES: tuple[Rule, ...] = (
         ),
         ask=Ask(
             to="server vendor",
-            ask="Up to which inlet temperature is one {node} released at {altitude_m}, and which clocks do its GPUs hold there?",
-            good_answer="released at {inlet_celsius} and {altitude_m}, without lower clocks",
+            ask="Up to which inlet temperature is one {node} released at {altitude_m}, with its supplies?",
+            good_answer="released at {inlet_celsius} and {altitude_m}",
         ),
     ),
     Rule(
@@ -111,15 +111,50 @@ BUILDING_RULES: tuple[Rule, ...] = (
         fix=(Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", "{rack_floor_kpa}"),),
     ),
     Rule(
+        id="power.immersion_open",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.cooling == "immersion", F.power_known == True),
+        guidance=("G1f.2", "G5.7"),
+        because=(
+            "{tank_words} are planned on data sheets; no data sheet says whether the chassis of {node} is short enough for the tank, what it "
+            "draws without fans ({node_power_kw} with them are counted), or which optics and cables bear the fluid. Each: "
+            "{tank_litres_words}; {tank_under_words}."
+        ),
+        ask=Ask(
+            to="cooling vendor",
+            ask=(
+                "Does {node} fit into the tank with its cables, in which fluid; which flow and water does {tank_heat_kw} in a tank need; what "
+                "does a full tank weigh, what lifts a server out, and who takes the fluid back?"
+            ),
+            good_answer="fit, fluid, {fluid_flow} in all at a rise of 10 K, floor load and lifting gear in writing, for this server",
+        ),
+    ),
+    Rule(
+        id="power.immersion_sized",
+        stage=Stage.POWER,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.cooling == "immersion", F.power_known == True, F.units_per_tank >= 1),
+        guidance=("G1f.2", "G4.6"),
+        decides=("facility.tanks", "{tank_words}"),
+        because=(
+            "Each tank takes {units_per_tank} × {node}, {tank_heat_kw} of its {tank_kw}; first to bind: {rack_binding_words}. A litre of "
+            "fluid per minute carries {litre_carries_w} at a rise of 10 K: {fluid_flow} in all tanks. Water takes {water_heat_kw} "
+            "({water_flow}); switches and storage stay in air, {room_heat_kw} with what the tanks give off."
+        ),
+    ),
+    Rule(
         id="power.immersion_unreleased",
         stage=Stage.POWER,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.hall_has_immersion == True, F.power_known == True, F.is_rack == False),
+        when=(F.hall_has_immersion == True, F.power_known == True, F.is_rack == False, F.cooling != "immersion"),
         guidance=("G1f.2",),
         because=(
-            "The hall has immersion tanks of about {tank_kw}, the heat of {units_per_tank} × {node}; no server of the catalog is released "
-            "for them, so none is planned into one."
+            "The hall has immersion tanks of up to {tank_kw}, the heat of {units_per_tank} × {node}; neither the catalog nor an answer says "
+            "that it is released for them, so none is planned into one."
         ),
         ask=Ask(
             to="server vendor",

@@ -66,9 +66,32 @@ COOLING_RULES: tuple[Rule, ...] = (
         because="One {node} needs {cooling_required}; the hall offers {hall_cooling}, and neither air nor rear doors among it.",
         fix=(
             Fix("facility.cooling", "say that the hall cools by air as well, if it does", "{hall_with_air}"),
+            Fix(
+                "facility.immersion_released", "name the server, if its vendor releases it for tanks", when=(F.hall_has_immersion == True,)
+            ),
             Fix("preferences.gpus", "look at GPUs whose servers are cooled by liquid", when=(F.hall_has_liquid == True,)),
         ),
         priority=20,
+    ),
+    Rule(
+        id="power.clocks_in_warm_air",
+        stage=Stage.POWER,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.clocks_low_percent < 100,),
+        guidance=("G1f.1", "G5.7"),
+        thresholds=("pow-throttle",),
+        because=(
+            "Air of {inlet_celsius} at {altitude_m} cools like air of {air_counts_as_celsius} at sea level, above the "
+            "{inlet_recommended_celsius} that ASHRAE recommends. The step time counts on {clocks_expected_percent} of the GPUs' clocks, "
+            "{clocks_low_percent} to 100 %, an estimate. A GPU that sits at {limit_pow_throttle_target_high} °C in air of "
+            "{inlet_recommended_celsius} reaches its throttle of {limit_pow_throttle} °C in air that counts as {throttle_inlet_celsius}."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Which clocks do the GPUs of {node} hold over an hour of training in air of {inlet_celsius} at {altitude_m}?",
+            good_answer="no clock lower than at {inlet_recommended_celsius} at sea level, in writing; no GPU above {limit_pow_throttle} °C",
+        ),
     ),
     Rule(
         id="power.cooling_decided",
@@ -81,7 +104,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         because=(
             "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}, {heat_tons} tons of "
             "refrigeration) leave with {airflow_cfm} of air; coolant or water of doors: {water_flow}. The room's air keeps {room_heat_kw}; "
-            "it enters the nodes at {inlet_celsius} and leaves them at about {exhaust_celsius}."
+            "{air_words}."
         ),
     ),
     Rule(
@@ -119,8 +142,8 @@ COOLING_RULES: tuple[Rule, ...] = (
         fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}", lower=True),),
         ask=Ask(
             to="server vendor",
-            ask="Is one {node} released for air of {inlet_celsius}, and which clocks do its GPUs hold in training at that temperature?",
-            good_answer="released, in writing, and no clock lower than at {inlet_recommended_celsius}",
+            ask="Is one {node} released for air of {inlet_celsius}, in which rack and with how much air?",
+            good_answer="released, in writing, for a full rack",
         ),
     ),
     Rule(

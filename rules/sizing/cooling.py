@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from catalogs import Catalog
     from catalogs.loading import Shelf
     from catalogs.schema import Cooling, Fact, Node
+    from rules.answers import Answers
 
 BTU_PER_HOUR_PER_KW = 3412.14
 """BTU per hour in a kilowatt (unit definition)."""
@@ -72,12 +73,20 @@ class CoolantUnits:
         return f"{self.count} × {self.unit.vendor} {self.unit.name} of {self.each_kw:,.0f} kW"
 
 
-def match_cooling(node: Node, hall: tuple[str, ...]) -> CoolingMatch:
-    """Return what would cool `node` in a hall that offers `hall`.
+def cooling_of(node: Node, answers: Answers) -> CoolingMatch:
+    """Return what would cool `node` in the hall that the answers describe."""
+    return match_cooling(node, answers.names("facility.cooling"), answers.names("facility.immersion_released"))
 
+
+def match_cooling(node: Node, hall: tuple[str, ...], released: tuple[str, ...] = ()) -> CoolingMatch:
+    """Return what would cool `node` in a hall that offers `hall`; `released` are the ids of servers that may go into a tank.
+
+    A tank is taken only for a server whose vendor releases it for immersion, since no data sheet of the catalog does.
     A rear door takes an air-cooled node's heat at the rack, a hall of liquid or immersion alone does not; a node that is sold either
     way is taken with liquid where there is liquid; a node of unknown cooling is taken as air-cooled.
     """
+    if "immersion" in hall and not node.is_rack and not {node.id, *node.aliases}.isdisjoint(released):
+        return CoolingMatch("immersion", True, "immersion, as its vendor releases it")
     if node.cooling == "liquid":
         return CoolingMatch("liquid", "liquid" in hall, "direct liquid")
     if node.cooling == "air_or_liquid" and "liquid" in hall:
@@ -234,6 +243,13 @@ def water_share(node: Node, kind: str, catalog: Catalog) -> float:
     if kind == "liquid":
         return liquid_share(node, kind, catalog)[1]
     return fact_value(catalog.facts, "heat-capture", kind).to("") if kind in ("rear_door", "immersion") else 0.0
+
+
+def air_share(node: Node, kind: str, catalog: Catalog) -> float:
+    """Return the share of a node's heat that goes to the air of its rack or room at most; a rear door takes it from that air."""
+    if kind == "immersion":
+        return 1.0 - water_share(node, kind, catalog)
+    return 1.0 - liquid_share(node, kind, catalog)[0]
 
 
 def water_litres_per_minute(liquid_heat_kw: float) -> float:

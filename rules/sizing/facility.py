@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
-from rules.sizing import cooling, equipment, feeds, moving_in, power, power_cap, racks
+from rules.sizing import cooling, equipment, feeds, immersion, moving_in, power, power_cap, racks
+from rules.sizing.equipment import Room
 from rules.sizing.lookup import fact_value
 from rules.sizing.pue import Pue, pue_of
 from rules.sizing.reliability import spare_nodes
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from rules.sizing.cooling import CoolantUnits, CoolingMatch
     from rules.sizing.equipment import Equipment, Load
     from rules.sizing.feeds import Feed
+    from rules.sizing.immersion import Tank
     from rules.sizing.power import EquipmentDraw, NodeDraw
     from rules.sizing.power_cap import Cap
     from rules.sizing.racks import RackFill, RackLimits
@@ -66,6 +69,7 @@ class FacilitySizing:
     placement: Placement | None = None
     design: FacilityDesign | None = None
     unknown: tuple[str, ...] = ()
+    tank: Tank | None = None
 
 
 def spare_units(candidate: Candidate, catalog: Catalog) -> int:
@@ -82,21 +86,22 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     Management servers are counted with the network, at an estimate; the notes say so.
     """
     answers, catalog, node = context.answers, context.catalog, candidate.node
-    match = cooling.match_cooling(node, answers.names("facility.cooling"))
-    limits = rack_limits(node, match, context)
+    match = cooling.cooling_of(node, answers)
     pue, cap = pue_of(answers, match.kind, catalog, desktop=node.desktop), power_cap.cap_of(node, candidate.gpu, answers)
     draw = power.node_draw(node, candidate.gpu, catalog, answers, liquid=match.kind == "liquid")
     if draw is None:
-        return FacilitySizing(match, limits, pue, cap)
+        return FacilitySizing(match, rack_limits(node, match, context), pue, cap)
     unit_kw = magnitude(draw.maximum, "kW")
     heat_kw = cooling.node_heat_kw(node, unit_kw, power_cap.saved_kw(node, cap))
+    tank = _tank(node, match, unit_kw, heat_kw, context)
+    limits = rack_limits(node, match, context) if tank is None else _tank_limits(tank, unit_kw / heat_kw, context)
     unit_cfm = _unit_cfm(candidate, heat_kw, match, context)
     supplies = power.supplies_of(node)
     fill = racks.fill_rack(unit_kw, *_measures(node), limits, unit_cfm, supplies.count if supplies is not None else None)
     network = power.network_draw(candidate.fabric, catalog)
     storage_kw = _storage_kw(candidate)
     spares = spare_units(candidate, catalog)
-    air_share = 1.0 - cooling.liquid_share(node, match.kind, catalog)[0]
+    air_share = cooling.air_share(node, match.kind, catalog)
     wanted = (equipment.network_equipment(candidate.fabric, catalog), equipment.storage_equipment(candidate.storage, catalog))
     placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, wanted, context)
     feed = feeds.choose_feed(
@@ -122,6 +127,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
         cooling.size_coolant_units(liquid_kw, catalog),
         placed,
         unknown=unknown,
+        tank=tank,
     )
     return replace(sizing, design=_design(candidate, context, sizing, network, storage_kw or 0.0))
 
@@ -149,6 +155,23 @@ def rack_limits(node: Node, match: CoolingMatch, context: Context) -> RackLimits
     )
 
 
+def _tank(node: Node, match: CoolingMatch, unit_kw: float, heat_kw: float, context: Context) -> Tank | None:
+    """Return the tank that servers of `node` go into, None where other cooling takes them or no tank of the catalog takes one."""
+    if match.kind != "immersion":
+        return None
+    answers, height = context.answers, node.height.to("U") if node.height is not None else None
+    circuits_kw = feeds.FeedTerms.of(answers).rack_kw(answers.text("facility.feed"), context.catalog)
+    given = [kw for kw in (answers.number("facility.rack_power"), circuits_kw) if kw is not None]
+    return immersion.choose_tank(heat_kw, height, min(given, default=math.inf) * heat_kw / unit_kw, context.catalog)
+
+
+def _tank_limits(tank: Tank, power_per_heat: float, context: Context) -> RackLimits:
+    """Return what one tank takes: heat, in power of its servers, and height of its own, power and circuits as a rack's."""
+    answers = context.answers
+    circuits_kw = feeds.FeedTerms.of(answers).rack_kw(answers.text("facility.feed"), context.catalog)
+    return racks.RackLimits(tank.units, answers.number("facility.rack_power"), tank.heat_kw * power_per_heat, circuits_kw=circuits_kw)
+
+
 def _outlets(node: Node, context: Context) -> int | None:
     """Return the outlets of a rack for the cords of its nodes: what was said, else those of the circuits that were given; None: unknown."""
     answers, supplies = context.answers, power.supplies_of(node)
@@ -174,8 +197,10 @@ def _floor_kg(node: Node, units: int, context: Context) -> float | None:
 
 def _unit_cfm(candidate: Candidate, heat_kw: float, match: CoolingMatch, context: Context) -> float:
     """Return the air that one unit needs in CFM at the height of the hall."""
-    share = 1.0 - cooling.liquid_share(candidate.node, match.kind, context.catalog)[0]
+    share = cooling.air_share(candidate.node, match.kind, context.catalog)
     pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
+    if match.kind == "immersion":  # its fans are out
+        return cooling.airflow_cfm(1000.0 * heat_kw * share, pressure_ratio=pressure)
     return cooling.node_airflow_cfm(candidate.node, heat_kw * share, pressure)
 
 
@@ -222,6 +247,8 @@ def _place(
     answers = context.answers
     hall, altitude = answers.names("facility.cooling"), answers.number("facility.altitude") or 0.0
     alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(hall, context.catalog, altitude))
+    if kind == "immersion":  # switches and storage stay dry, in racks of their own
+        alone, room = replace(alone, units=int(answers.number("facility.rack_units") or 0)), Room(0.0, 0.0, 0.0)
     for each in wanted:
         if each is None:
             continue
@@ -253,7 +280,7 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
     other_kw = network.maximum_kw + storage_kw
     maximum_kw = units * magnitude(draw.maximum, "kW") + other_kw
     typical_kw = candidate.units * magnitude(draw.typical, "kW") + network.typical_kw + storage_kw
-    air_kw = heat_kw * (1.0 - cooling.liquid_share(candidate.node, kind, context.catalog)[0])
+    air_kw = heat_kw * cooling.air_share(candidate.node, kind, context.catalog)
     pressure = cooling.pressure_ratio(context.answers.number("facility.altitude") or 0.0)
     water_kw = units * heat_kw * cooling.water_share(candidate.node, kind, context.catalog) if sizing.match.matches else 0.0
     energy = power.yearly_energy(typical_kw, pue)
@@ -283,6 +310,8 @@ def _design(candidate: Candidate, context: Context, sizing: FacilitySizing, netw
         coolant_units=sizing.coolant.text if sizing.coolant is not None else "",
         water_heat=quantity(water_kw, "kW") if sizing.match.matches else None,
         pue_basis=sizing.pue.basis,
+        tanks=f"{placed.plans[0].racks} × {sizing.tank.name}" if sizing.tank is not None else "",
+        fluid_flow=quantity(immersion.fluid_litres_per_minute(water_kw, context.catalog), "L/min") if sizing.tank is not None else None,
     )
 
 

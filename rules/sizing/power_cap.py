@@ -11,6 +11,8 @@ from functools import lru_cache
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rules.sizing.warm_air import shares_of
+
 if TYPE_CHECKING:
     from catalogs.schema import Gpu, Node
     from rules.answers import Answers
@@ -76,19 +78,20 @@ def rating_w(node: Node, gpu: Gpu) -> float | None:
 
 
 def capped_hardware(hardware: Hardware, node: Node, gpu: Gpu, answers: Answers) -> Hardware:
-    """Return the hardware with the arithmetic rates that a cap leaves; memory and links keep theirs."""
-    cap = cap_of(node, gpu, answers)
-    return hardware if cap is None else _slowed(hardware, cap.share)
+    """Return the hardware with the arithmetic rates that a cap and warm air leave; memory and links keep theirs."""
+    cap, warm = cap_of(node, gpu, answers), shares_of(node, answers)
+    capped = hardware if cap is None else _slowed(hardware, cap.speed, f"{cap.speed[1]:.0%} of its speed at {cap.share:.0%} of its power")
+    return capped if warm[0] >= 1.0 else _slowed(capped, warm, f"{warm[1]:.1%} of its clocks in the air that enters")
 
 
 @lru_cache(maxsize=256)
-def _slowed(hardware: Hardware, share: float) -> Hardware:
-    low, expected, high = speed_share(share)
+def _slowed(hardware: Hardware, shares: tuple[float, float, float], words: str) -> Hardware:
+    low, expected, high = shares
     rates = tuple(
         replace(rate, low=rate.low * low, sustained=rate.sustained * expected, high=rate.high * high, measured=False)
         for rate in hardware.rates
     )
-    return replace(hardware, rates=rates, assumed=(*hardware.assumed, f"{expected:.0%} of its speed at {share:.0%} of its power"))
+    return replace(hardware, rates=rates, assumed=(*hardware.assumed, words))
 
 
 def saved_kw(node: Node, cap: Cap | None) -> float:

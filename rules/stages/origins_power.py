@@ -24,7 +24,7 @@ _TOTAL = (
     "storage.power",
 )
 _SIZED = "sizing.facility.size_facility"
-_COOLING = computed("sizing.cooling.match_cooling", "node.cooling", "facility.cooling")
+_COOLING = computed("sizing.cooling.cooling_of", "node.cooling", "facility.cooling", "facility.immersion_released")
 _FILL = computed(
     "sizing.racks.fill_rack",
     "node_power_kw",
@@ -170,10 +170,14 @@ ORIGINS: dict[str, Origin] = {
     ),
     "inlet_celsius": taken("facility.inlet_temperature"),
     "inlet_recommended_celsius": taken("fact.ashrae-recommended.inlet_high"),
+    "air_counts_as_celsius": computed("sizing.warm_air.counts_as_celsius", "inlet_celsius", "altitude_m"),
+    **for_each("clocks_low_percent clocks_expected_percent", computed("sizing.warm_air.clock_shares", "air_counts_as_celsius", "cooling")),
+    "throttle_inlet_celsius": taken("threshold.pow-throttle"),
     "inlet_class": computed("sizing.cooling.air_class", "inlet_celsius", "altitude_m"),
     "altitude_m": taken("facility.altitude"),
     "altitude_limit_m": computed("sizing.cooling.highest_hall_m", "fact.ashrae-altitude.highest"),
     "exhaust_celsius": computed("sizing.cooling.exhaust_celsius", "inlet_celsius", "node_heat_kw", "node_airflow_cfm", "altitude_m"),
+    "air_words": taken("inlet_celsius", "exhaust_celsius", "cooling"),
     "air_pressure_percent": computed("sizing.cooling.pressure_ratio", "altitude_m"),
     **for_each("has_inlet_maximum inlet_stated_celsius", taken("node.inlet_maximum")),
     "inlet_maximum_celsius": computed("sizing.cooling.inlet_limit_celsius", "inlet_stated_celsius", "altitude_m", "fact.ashrae-altitude"),
@@ -189,8 +193,13 @@ ORIGINS: dict[str, Origin] = {
     "water_known": taken("facility.water_temperature"),
     "water_words": computed("sizing.cooling.water_class", "facility.water_temperature", "cooling.approach"),
     "hall_has_immersion": taken("facility.cooling"),
-    "tank_kw": computed("sizing.cooling.rack_limit_kw", "cooling.capacity"),
-    "units_per_tank": arithmetic("floor(tank_kw / node_power_kw)"),
+    "tank_kw": computed("sizing.immersion.choose_tank", "node_heat_kw", "node_height_u", "cooling.capacity"),
+    "units_per_tank": computed("sizing.immersion.choose_tank", "tank_kw", "node_heat_kw", "node_height_u"),
+    **for_each("tank_words tank_litres_words", computed("sizing.immersion.choose_tank", "units_per_tank", "unit_count", "spare_count")),
+    "tank_heat_kw": computed("sizing.immersion.choose_tank", "units_per_tank", "node_heat_kw"),
+    "tank_under_words": computed("sizing.immersion.load_on_footprint_kpa", "units_per_tank", "node_weight_kg", "cooling.weight"),
+    "fluid_flow": computed("sizing.immersion.fluid_litres_per_minute", "water_heat_kw", "litre_carries_w"),
+    "litre_carries_w": computed("sizing.immersion.watts_per_litre_per_minute", "fact.immersion-fluid"),
     "liquid_share_percent": computed("sizing.cooling.liquid_share", "cooling", "node.liquid_share", "node.is_rack", "fact.heat-capture"),
     **for_each("supplies_known supplies_redundant supply_count supply_installed_kw supply_usable_kw", _SUPPLIES),
     "supply_load_percent": arithmetic("100 * node_power_kw / supply_installed_kw"),
@@ -269,4 +278,8 @@ SECTIONS: dict[str, str | Origin] = {
     "facility.fullest_rack": "rack_power_kw",
     "facility.spare_nodes": "spare_count",
     "facility.coolant_units": "coolant_units",
+    "facility.tanks": "tank_words",
+    "facility.fluid_flow": "fluid_flow",
+    "facility.load_under_tank": "tank_under_words",
+    "facility.sustained_clocks": "clocks_expected_percent",
 }

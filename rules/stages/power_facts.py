@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import format_quantity, magnitude
 from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
-from rules.sizing import cooling, moving_in
-from rules.sizing.lookup import fact_value
+from rules.sizing import cooling, immersion, moving_in, warm_air
+from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.power import gpu_sum_w, supplies_of
 from rules.sizing.power_cap import cap_that_fits, rating_w, speed_share
 from rules.sizing.racks import BINDING_WORDS
 from rules.stages.power_sections import needs_cabinet
 
 if TYPE_CHECKING:
+    from catalogs.schema import Node
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
     from rules.sizing.facility import FacilitySizing
@@ -125,9 +126,11 @@ def entry_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) 
     """State what the loaded racks weigh, what they do to the floor, and what of the way in they do not pass."""
     answers, catalog, node, design = context.answers, context.catalog, candidate.node, sizing.design
     plan = design.racks[0] if design else None
-    cabinet = moving_in.cabinet_of(node, sizing.limits.units, catalog)
+    cabinet = immersion_cabinet(sizing.tank) if sizing.tank else moving_in.cabinet_of(node, sizing.limits.units, catalog)
     equipment_kg = magnitude(plan.weight, "kg") if plan is not None and plan.weight is not None else None
     loaded_kg = equipment_kg + (cabinet.weight_kg or 0.0) if equipment_kg is not None else None
+    if sizing.tank is not None and cabinet.weight_kg is None:  # most of a tank's weight is its fluid
+        loaded_kg = None
     stands = needs_cabinet(candidate, context)
     blocked = moving_in.obstacles(cabinet, loaded_kg, answers, loaded=node.is_rack) if stands else ()
     limit = answers.number("facility.floor_load")
@@ -141,6 +144,11 @@ def entry_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) 
         "way_in_given": any(answers.given(f"facility.delivery_{what}") for what in ("weight", "height", "width", "depth")),
         "cabinet_height_m": round(cabinet.height_m, 2),
     }
+
+
+def immersion_cabinet(tank: immersion.Tank) -> moving_in.Cabinet:
+    """Return the tank as what comes in empty and stands filled; of height 0 where it is not stated."""
+    return moving_in.Cabinet(tank.height_m or 0.0, tank.width_m, tank.depth_m, tank.filled_kg)
 
 
 def cap_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
@@ -193,6 +201,7 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
     recommended = fact_value(context.catalog.facts, "ashrae-recommended", "inlet_high")
     inlet, altitude = answers.number("facility.inlet_temperature") or 0.0, answers.number("facility.altitude") or 0.0
     air_kw = sizing.unit_heat_kw * sizing.air_share
+    exhaust = cooling.exhaust_celsius(inlet, air_kw, sizing.unit_cfm, cooling.pressure_ratio(altitude))
     stated = node.inlet_maximum.to("degC") if node.inlet_maximum is not None else 0.0
     released = cooling.inlet_limit_celsius(stated, altitude, context.catalog) if node.inlet_maximum is not None else 0.0
     return {
@@ -210,10 +219,12 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         "cooling_given": answers.given("facility.cooling"),
         "cooling_matches": match.matches,
         "inlet_celsius": inlet,
+        **_clock_facts(context, node, inlet, altitude),
         "inlet_class": cooling.air_class(inlet, altitude, context.catalog),
         "altitude_m": altitude,
         "altitude_limit_m": cooling.highest_hall_m(context.catalog),
-        "exhaust_celsius": round(cooling.exhaust_celsius(inlet, air_kw, sizing.unit_cfm, cooling.pressure_ratio(altitude)), 1),
+        "exhaust_celsius": round(exhaust, 1),
+        "air_words": _air_words(match.kind, inlet, round(exhaust, 1)),
         "air_pressure_percent": round(100.0 * cooling.pressure_ratio(altitude), 1),
         "inlet_stated_celsius": stated,
         "inlet_recommended_celsius": recommended.to("degC"),
@@ -231,6 +242,25 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
     }
 
 
+def _air_words(kind: str, inlet: float, exhaust: float) -> str:
+    if kind == "immersion":
+        return "the nodes stand in fluid"
+    return f"it enters the nodes at {inlet:g} °C and leaves them at about {exhaust:g} °C"
+
+
+def _clock_facts(context: Context, node: Node, inlet: float, altitude: float) -> dict[str, Scalar]:
+    """State which share of their clocks GPUs are expected to hold in the air that enters, and in which air the hottest throttle."""
+    low, expected, _ = warm_air.shares_of(node, context.answers)
+    limits = context.catalog.thresholds
+    margin = threshold_number(limits, "pow-throttle", "throttle_low") - threshold_number(limits, "pow-throttle", "target_high")
+    return {
+        "air_counts_as_celsius": round(warm_air.counts_as_celsius(inlet, altitude), 2),
+        "clocks_low_percent": round(100.0 * low, 2),
+        "clocks_expected_percent": round(100.0 * expected, 2),
+        "throttle_inlet_celsius": warm_air.USUAL_CELSIUS + margin,
+    }
+
+
 def _water_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
     """State the facility's water, what reaches the racks, and how heat is split between water and the room's air."""
     answers, design = context.answers, sizing.design
@@ -239,9 +269,8 @@ def _water_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
     supply = answers.number("facility.water_temperature")
     approach = sizing.coolant.unit.approach if sizing.coolant is not None else None
     warmer = magnitude(str(approach.value), "K") if approach is not None else 0.0
-    tank = cooling.rack_limit_kw("immersion", context.catalog) or 0.0
-    unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     return {
+        **_tank_facts(context, sizing),
         "heat_tons": round(cooling.heat_tons(heat_kw), 2),
         "water_heat_kw": round(water_kw, 3),
         "room_heat_kw": round(heat_kw - water_kw, 3),
@@ -250,6 +279,24 @@ def _water_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
         if supply is not None
         else "the water's temperature was not said",
         "hall_has_immersion": "immersion" in answers.names("facility.cooling"),
-        "tank_kw": tank,
-        "units_per_tank": math.floor(tank / unit_kw) if unit_kw > 0 else 0,
+    }
+
+
+def _tank_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State the tanks that servers go into, their fluid, and what they put on the floor under them."""
+    design, tank = sizing.design, sizing.tank
+    each_kw = tank.heat_kw if tank else cooling.rack_limit_kw("immersion", context.catalog) or 0.0
+    per_tank = design.racks[0].nodes_per_rack if design and tank else 0
+    loaded = design.racks[0].weight if design and tank else None
+    all_kg = magnitude(loaded, "kg") + tank.filled_kg if loaded is not None and tank is not None and tank.filled_kg is not None else None
+    under = immersion.load_on_footprint_kpa(all_kg, tank) if tank is not None and all_kg is not None else None
+    return {
+        "tank_kw": each_kw,
+        "units_per_tank": per_tank if tank else math.floor(each_kw / sizing.unit_heat_kw) if sizing.unit_heat_kw > 0 else 0,
+        "tank_words": design.tanks if design and tank else "none",
+        "tank_heat_kw": round(per_tank * sizing.unit_heat_kw, 3),
+        "tank_litres_words": f"{tank.litres:,.0f} L of fluid each" if tank and tank.litres else "litres of fluid not stated",
+        "tank_under_words": f"{under:.3g} kPa on the floor under it" if under else "weight or measures not stated",
+        "fluid_flow": format_quantity(design.fluid_flow, "L/min", 3) if design and design.fluid_flow is not None else "none",
+        "litre_carries_w": round(immersion.watts_per_litre_per_minute(context.catalog), 1),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from rules.findings import Scalar, Stage
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.cooling import size_coolant_units
 from rules.sizing.feeds import Feed, FeedTerms, choose_feed
+from rules.sizing.immersion import tanks
 from rules.sizing.results import BomLine
 
 if TYPE_CHECKING:
@@ -94,6 +96,13 @@ def _facility_section(design: FacilityDesign, fact: Mapping[str, Scalar]) -> dic
         section["water_flow"] = format_quantity(design.water_flow, "L/min", 3)
     if design.coolant_units:
         section["coolant_units"] = design.coolant_units
+    if design.tanks:
+        section["tanks"] = design.tanks
+        section["fluid_flow"] = fact.get("fluid_flow", "")
+        section["load_under_tank"] = fact.get("tank_under_words", "")
+    if float(fact.get("clocks_low_percent", 100.0)) < 100.0:
+        counted, least = (show(name, fact[name]) for name in ("clocks_expected_percent", "clocks_low_percent"))
+        section["sustained_clocks"] = f"{counted} counted, {least} to 100 % of those in air of 27 °C (estimated)"
     section["rack"] = [_rack_row(plan) for plan in design.racks]
     return section
 
@@ -122,7 +131,7 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
     lines = _cabinet_lines(candidate, context)
     for plan in design.racks:
         lines += _feed_lines(plan, candidate, context)
-    return _merged([*lines, *_coolant_lines(candidate, context)])
+    return _merged([*lines, *_coolant_lines(candidate, context), *_tank_lines(candidate, context)])
 
 
 def needs_cabinet(candidate: Candidate, context: Context) -> bool:
@@ -141,6 +150,8 @@ def _cabinet_lines(candidate: Candidate, context: Context) -> list[BomLine]:
     design = candidate.facility
     assert design is not None
     own_cabinets = design.rack_count - (design.racks[0].racks if candidate.node.is_rack else 0)
+    if design.cooling == "immersion" and design.tanks:
+        own_cabinets -= design.racks[0].racks
     units = int(context.answers.number("facility.rack_units") or 0)
     fitting = sorted(
         (rack for rack in context.catalog.racks if rack.units.to("U") >= units and rack.width), key=lambda rack: rack.units.to("U")
@@ -164,6 +175,24 @@ def _coolant_lines(candidate: Candidate, context: Context) -> list[BomLine]:
         *lines,
         BomLine("leak-detection", "leak detection of a rack", "cooling", racks),
         BomLine("facility-water-piping", "piping of the facility's water to the coolant units", "cooling", 1),
+    ]
+
+
+def _tank_lines(candidate: Candidate, context: Context) -> list[BomLine]:
+    """Return the tanks, their fluid where its litres are stated, the servers' conversion, and the water's piping."""
+    design = candidate.facility
+    name = design.tanks.partition(" × ")[2] if design is not None else ""
+    tank = next((each for each in tanks(context.catalog) if each.name == name), None)
+    if design is None or tank is None:
+        return []
+    count = design.racks[0].racks
+    lines = [BomLine(tank.unit.id, f"immersion tank, {tank.name}", "cooling", count)]
+    if tank.litres is not None:
+        lines.append(BomLine("dielectric-fluid", "dielectric fluid, litres", "cooling", math.ceil(tank.litres * count)))
+    return [
+        *lines,
+        BomLine("immersion-conversion", "conversion of a server for immersion", "cooling", candidate.units + design.spare_units),
+        BomLine("facility-water-piping", "piping of the facility's water to the tanks", "cooling", 1),
     ]
 
 
