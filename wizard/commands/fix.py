@@ -1,9 +1,9 @@
-"""`cluster-wizard fix DESIGN.toml [FINDING]`: apply remedies, design again, and show findings and figures before and after."""
+"""`cluster-wizard fix DESIGN.toml [FINDING]`: apply remedies or take them back, and show findings and figures before and after."""
 
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import argparse
 
     from catalogs import Catalog
+    from rules.answers import Answers
     from rules.remedies import Mended
     from wizard.files import Loaded
 
@@ -25,13 +26,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--key", default="", metavar="KEY", help="only remedies that change this answer")
     parser.add_argument("--warnings", action="store_true", help="without FINDING: the warnings too")
     parser.add_argument("--trade", action="store_true", help="keep a remedy even where it brings a conflict that is as bad")
+    parser.add_argument("--undo", action="store_true", help="take back the last fix that DESIGN.toml keeps in its history")
     add_catalog_option(parser)
     add_policy_option(parser)
     add_json_option(parser)
 
 
 def run(options: argparse.Namespace) -> int:
-    """Apply remedies; returns 1 where conflicts are left, 2 where the design has no such finding."""
+    """Apply remedies, or take them back; returns 1 where conflicts are left, 2 where the design has no such finding."""
     from rules.answers import field_of
     from rules.remedies import NoSuchFindingError, mend
     from wizard.files import load
@@ -42,7 +44,12 @@ def run(options: argparse.Namespace) -> int:
     if options.output is not None and not options.output.strip():
         narrate("cluster-wizard: -o: expected the name of a file")
         return WRONG
+    if options.undo and (options.finding or options.key or options.warnings or options.trade):
+        narrate("cluster-wizard: --undo takes back a whole fix; call it with DESIGN.toml and -o alone")
+        return WRONG
     loaded = load(options.design)
+    if options.undo:
+        return _undo(options, loaded)
     catalog = open_catalog(options.catalog)
     try:
         mended = mend(
@@ -87,16 +94,66 @@ def _wrapped(text: str) -> None:
 
 
 def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> None:
-    from wizard.files import write_atomically
+    from wizard.files import design_tables
     from wizard.keeping import history_entry, saved_tables, text_of
+    from wizard.undoing import kept_for_undo
+
+    meta = _meta(loaded, catalog)
+    tables = saved_tables(mended.after, meta, catalog, loaded.document)
+    if mended.applied:
+        causes = [f"fix of {each.finding}: {each.key} = {each.before or 'not answered'} → {each.after}" for each in mended.applied]
+        replaced = loaded.document if loaded.document is not None else design_tables(mended.before, meta)
+        entry = history_entry(replaced, tables, causes) | {"undo": kept_for_undo(mended)}
+        tables["history"] = [*tables.get("history", []), entry]
+    _put(output, text_of(tables))
+
+
+def _meta(loaded: Loaded, catalog: Catalog) -> dict[str, Any]:
     from wizard.versions import meta_of
 
-    name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
-    tables = saved_tables(mended.after, meta_of(name, catalog, loaded.meta), catalog, loaded.document)
-    if loaded.document is not None and mended.applied:
-        causes = [f"fix of {each.finding}: {each.key} = {each.before or 'not answered'} → {each.after}" for each in mended.applied]
-        tables["history"] = [*tables.get("history", []), history_entry(loaded.document, tables, causes)]
-    write_atomically(output, text_of(tables))
+    return meta_of(str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design")), catalog, loaded.meta)
+
+
+def _put(output: str, text: str) -> None:
+    from wizard.files import write_atomically
+
+    write_atomically(output, text)
+
+
+def _undo(options: argparse.Namespace, loaded: Loaded) -> int:
+    """Take back the last fix; returns 1 where the design has conflicts then."""
+    from rules.advisor import advise
+    from rules.comparison.compare import compare_designs
+    from rules.comparison.text import comparison_lines
+    from wizard.keeping import saved_tables, text_of
+    from wizard.policies import under_policies
+    from wizard.undoing import undo, without_entry
+
+    now = under_policies(loaded, options.policy)
+    undone = undo(options.design, now, loaded.document)
+    catalog = open_catalog(options.catalog)
+    after = advise(undone.answers, catalog)
+    comparison = compare_designs(advise(now, catalog).document(), after.document())
+    rows = [{"key": key, "before": _told(now, key), "after": _told(undone.answers, key)} for key in undone.keys]
+    if options.json:
+        changed = {"applied": [], "left": [], "undone": rows, "comparison": comparison.document()}
+        print_json({"file": options.design, "fits": after.fits, **changed})
+    else:
+        for cause in undone.causes:
+            print(f"undid {cause}")
+        for row in rows:
+            print(f"    {row['key']} = {row['before'] or 'not answered'} → {row['after'] or 'not answered'}")
+        print("\n".join(["", *comparison_lines(comparison, width=WIDTH)]))
+    if options.output is not None:
+        _put(options.output, text_of(saved_tables(after, _meta(loaded, catalog), catalog, without_entry(loaded.document, undone))))
+        narrate(f"wrote {options.output}")
+    else:
+        narrate("nothing was written; -o OUT.toml keeps the earlier answers")
+    return GOOD if after.fits else NO
+
+
+def _told(answers: Answers, key: str) -> str:
+    return answers.text(key) if key in answers.values else ""
 
 
 def _narrate(mended: Mended, output: str | None) -> None:
@@ -105,6 +162,6 @@ def _narrate(mended: Mended, output: str | None) -> None:
     if conflicts:
         narrate("'cluster-wizard explain DESIGN.toml conflicts' names the answers that cannot hold together, and what would help")
     if output is not None:
-        narrate(f"wrote {output}")
+        narrate(f"wrote {output}" + ("; 'fix --undo' takes it back" if mended.applied else ""))
     elif mended.applied:
         narrate("nothing was written; -o OUT.toml keeps the changed answers")
