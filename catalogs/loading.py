@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -79,6 +79,7 @@ class Shelf(Generic[RecordType]):
         return list(dict.fromkeys(self._by_name[each] for each in found))[:most]
 
 
+@lru_cache(maxsize=4096)
 def plain(name: str) -> str:
     """Return a name as it is compared: lower case, only letters, digits, dots and plus signs."""
     return "".join(letter for letter in name.lower() if letter.isalnum() or letter in ".+")

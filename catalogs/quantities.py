@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from pint import Quantity as PintQuantity
     from pint import Unit, UnitRegistry
+    from pint.util import UnitsContainer
 
     Quantity = PintQuantity[Any]
 
@@ -88,7 +89,16 @@ def registry() -> UnitRegistry[Any]:
 
 def quantity(value: float, unit: str) -> Quantity:
     """Return `value` in `unit` as a pint quantity; `unit` is any unit text that `parse_quantity` reads."""
-    return registry().Quantity(value, _unit(unit))
+    kind, units = _parts(unit)
+    made: Quantity = object.__new__(kind)  # pint's own constructor asks seven questions first, which takes 15 times as long
+    made._magnitude, made._units = value, units
+    return made
+
+
+@lru_cache(maxsize=4096)
+def _parts(unit: str) -> tuple[type[Quantity], UnitsContainer]:
+    """Return the registry's class of quantities and the unit as a quantity holds it."""
+    return registry().Quantity, _unit(unit)._units
 
 
 @lru_cache(maxsize=4096)
@@ -165,16 +175,16 @@ def magnitude(value: str | Quantity, unit: str) -> float:
     """Return `value` (text or quantity) as a plain number in `unit`; raises QuantityError for another dimension."""
     if isinstance(value, str):
         return _text_magnitude(value, unit)
-    factor = _between(value.units, unit)
+    factor = _between(value._units, unit)  # `units` would make a new Unit at every call
     if factor is not None:
         return float(value.magnitude) * factor
     return float(value.to(_unit(unit)).magnitude)
 
 
 @lru_cache(maxsize=4096)
-def _between(units: Unit, target: str) -> float | None:
-    """Return the factor from pint's `units` to `target`, None where the conversion has an offset; raises QuantityError."""
-    wanted = _unit(target)
+def _between(container: UnitsContainer, target: str) -> float | None:
+    """Return the factor from the unit that a quantity holds to `target`, None where the conversion has an offset; raises QuantityError."""
+    units, wanted = registry().Unit(container), _unit(target)
     if units.dimensionality != wanted.dimensionality:
         raise QuantityError(f"a quantity in {units} is not one in {target!r}")
     if any(scale in str(units) for scale in ("deg", "kelvin")):

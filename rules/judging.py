@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.candidate import Candidate, Context, StageModule
+    from rules.compile import StageProgram
     from rules.design import Reentry
     from rules.findings import Scalar
     from rules.guidance.declare import Rule
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 _PLACE = {stage: place for place, stage in enumerate(Stage)}
 MOST_REENTRIES = 3
 """How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
+_PREPARED: dict[Stage, tuple[tuple[Rule, ...], Catalog, StageProgram, Mapping[str, Scalar]]] = {}
 FIRST = (Stage.VRAM, Stage.INTERCONNECT)
 """The stages that come before every feedback edge: what is sent back to them is another candidate."""
 
@@ -71,10 +73,10 @@ def size_stages(candidate: Candidate, context: Context, judged: Judged, *, stric
 
 def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, strict: bool) -> list[str]:
     """Run a stage's rules over its fact, then the policies of the site; findings and flags are kept on the candidate, failures returned."""
-    rules = tuple(module.RULES)
-    wide = {**candidate.facts[module.STAGE], **limits(rules, context.catalog), **flags_of_earlier_stages(module.STAGE, candidate)}
+    program, known = _prepared(module, context.catalog)
+    wide = {**candidate.facts[module.STAGE], **known, **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
-    result = evaluate(compile_rules(rules).stage(module.STAGE), wide, strict=strict)
+    result = evaluate(program, wide, strict=strict)
     candidate.said.extend(result.said)
     candidate.flags |= result.flags
     failures = [*result.failures]
@@ -84,6 +86,15 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
         candidate.said.extend(policies.said)
         failures += policies.failures
     return [f"rule {failure.rule_id} failed: {failure.message}" for failure in failures]
+
+
+def _prepared(module: StageModule, catalog: Catalog) -> tuple[StageProgram, Mapping[str, Scalar]]:
+    """Return the program of a stage and the limits that its rules read; kept until a stage has other rules, or the catalog is another."""
+    rules = tuple(module.RULES)
+    kept = _PREPARED.get(module.STAGE)
+    if kept is None or kept[0] is not rules or kept[1] is not catalog:
+        kept = _PREPARED[module.STAGE] = (rules, catalog, compile_rules(rules).stage(module.STAGE), limits(rules, catalog))
+    return kept[2], kept[3]
 
 
 def flags_of_earlier_stages(stage: Stage, candidate: Candidate) -> dict[str, Scalar]:

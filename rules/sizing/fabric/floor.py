@@ -84,12 +84,6 @@ def longest_between(first: Rows, second: Rows) -> float:
     return longest
 
 
-@lru_cache(maxsize=65536)
-def longest_from(place: int, others: Rows) -> float:
-    """Return the longest run in m from one place."""
-    return longest_between(rows_of(frozenset((place,))), others)
-
-
 @lru_cache(maxsize=16384)
 def _across(columns: tuple[int, ...], others: tuple[int, ...]) -> int:
     """Return the longest way in racks between columns of different rows, each over the nearest cross tray."""

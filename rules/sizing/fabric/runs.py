@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.floor import ROW_RACKS, longest_from, longest_run, rows_of, run_m
+from rules.sizing.fabric.floor import ROW_RACKS, longest_between, longest_run, rows_of, run_m
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -39,6 +39,23 @@ class Share:
     def fibres(self, split: int) -> int:
         """Return the fibres where `split` links share an optical port: a port that is not full has one too."""
         return sum(count * -(-links // split) for links, count in self.runs.items())
+
+
+class RackRuns(dict[int, float]):
+    """The longest run to some leaves, by rack of nodes from 0, worked out when asked for."""
+
+    def __init__(self, floor: Floor, leaves: Rows) -> None:
+        super().__init__()
+        self.floor, self.leaves = floor, leaves
+
+    def __missing__(self, rack: int) -> float:
+        place = self.floor.rack_place(min(rack, self.floor.racks - 1))
+        length = self[rack] = longest_between(rows_of(frozenset((place,))), self.leaves)
+        return length
+
+    def longest(self, first: int, last: int) -> float:
+        """Return the longest run of the racks from `first` to `last`."""
+        return max(self[rack] for rack in range(first, last + 1))
 
 
 Stretch = tuple[int, int, int, int, int]
@@ -80,10 +97,10 @@ class Runs:
             managed[block].add(cage)
         for block in range(self.blocks):
             rack, offset = divmod(block * self._size, self._per_rack)
-            leaves = self._leaf_rows(block)
             size, alone = min(self._all_ends - block * self._size, self._size), frozenset(managed.get(block, ()))
+            runs = self._runs_of(block)
             for cage, cages, ends, first, last in self._stretches(offset, size, alone):
-                length = self._racks_m(rack + first, rack + last, leaves)
+                length = runs[rack + first] if first == last else runs.longest(rack + first, rack + last)
                 if cage in alone:
                     length = max(length, self._manager_runs[block, cage])
                 alike[length, cages, ends] += 1
@@ -135,29 +152,23 @@ class Runs:
         per, rack = self.wiring.cages.leaf_down, self._per_rack
         first = block * self._size + cage * per
         last = min(self._all_ends, block * self._size + self._size, first + per)
-        run = self._racks_m(first // rack, (last - 1) // rack, self._leaf_rows(block)) if last > first else 0.0
+        run = self._runs_of(block).longest(first // rack, (last - 1) // rack) if last > first else 0.0
         return max(run, self._manager_runs.get((block, cage), 0.0))
-
-    def _racks_m(self, first: int, last: int, leaves: Rows) -> float:
-        """Return the longest run from racks of nodes, `first` to `last`, to leaves."""
-        place, most = self.floor.rack_place, self.floor.racks - 1
-        if first == last:
-            return longest_from(place(min(first, most)), leaves)
-        return max(longest_from(place(min(rack, most)), leaves) for rack in range(first, last + 1))
 
     def block_of(self, leaf: int) -> int:
         """Return the block of a leaf by its index in its plane."""
         return leaf // self.wiring.rails if self.wiring.is_rail else leaf
 
-    def _leaf_rows(self, block: int) -> Rows:
-        """Return where the leaves of a block stand."""
-        if block not in self._rows:
-            rails = self.wiring.rails if self.wiring.is_rail else 1
-            self._rows[block] = rows_of(self.leaf_places(block * rails, (block + 1) * rails))
-        return self._rows[block]
+    def _runs_of(self, block: int) -> RackRuns:
+        """Return the runs to the leaves of a block; blocks whose leaves stand in the same racks share them."""
+        rails = self.wiring.rails if self.wiring.is_rail else 1
+        places = self.leaf_places(block * rails, (block + 1) * rails)
+        if places not in self._rack_runs:
+            self._rack_runs[places] = RackRuns(self.floor, rows_of(places))
+        return self._rack_runs[places]
 
     @cached_property
-    def _rows(self) -> dict[int, Rows]:
+    def _rack_runs(self) -> dict[frozenset[int], RackRuns]:
         return {}
 
     # ------------------------------------------------------------------------------------------------ all nodes
