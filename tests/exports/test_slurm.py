@@ -141,6 +141,14 @@ class TestTree:
         assert [len(expanded(children)) for _, children in pods] == [4, 4, 4, 4]
         assert f"SwitchName=fabric Switches=pod-[01-0{len(pods)}]\n" in tree
 
+    @pytest.mark.parametrize(("trays", "units"), [(72, 4), (162, 9)])
+    def test_no_unit_cuts_a_rack_of_one_domain(self, trays, units):
+        """64 ports of 400G: a leaf has 32 downlinks, which take one rack of 18 trays whole, so every rack is a unit."""
+        tree = exported("slurm-tree", NVL72, trays)
+        found = [expanded(nodes) for nodes in re.findall(r"^SwitchName=unit-\d+ Nodes=(\S+)$", tree, re.MULTILINE)]
+        assert len(found) == units
+        assert {len(unit) for unit in found} == {18}
+
 
 class TestBlocks:
     def test_a_rack_of_one_domain_is_a_block_of_18(self):

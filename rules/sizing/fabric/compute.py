@@ -146,6 +146,7 @@ def _spec(candidate: Candidate, context: Context, adapters: Adapters, planes: in
         planes=planes,
         down_to_up=context.answers.number("preferences.oversubscription") or 1.0,
         wired_for="nodes",
+        rack_nodes=candidate.node.trays if candidate.node.is_rack else 1,
     )
     return replace(spec, layout=_layout(candidate, spec))
 

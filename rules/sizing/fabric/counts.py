@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
 from rules.sizing.fabric.ports import leaf_zones
-from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf
+from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf, whole_racks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -141,9 +141,9 @@ def two_tier_nodes(spec: FabricInput) -> int:
     except FabricImpossible:
         return 0
     if spec.layout == "tree":
-        return spec.spine_ports * split.down // spec.nics_per_node
+        return spec.spine_ports * whole_racks(_ends(spec), split)[1] // spec.nics_per_node
     rails = 1 if spec.layout == "rail_only" else spec.nics_per_node
-    return spec.spine_ports // rails * split.down
+    return spec.spine_ports // rails * whole_racks(spec, split)[1]
 
 
 # ------------------------------------------------------------------------------------------------------------- layouts
@@ -159,9 +159,20 @@ def _tree(spec: FabricInput, manager: int) -> Plane:
     endpoints = spec.nodes * spec.nics_per_node
     if endpoints + manager <= spec.switch_ports:
         nodes = (spec.switch_ports - manager) // spec.nics_per_node
-        return Plane((Group(1, endpoints),), unit_nodes=nodes, leaf_down=spec.switch_ports, manager=manager)
-    plane = rail_plane(replace(spec, nodes=endpoints, nics_per_node=1), 1, manager)
-    return replace(plane, unit_nodes=plane.leaf_down // spec.nics_per_node)
+        ports = spec.switch_ports
+        return Plane((Group(1, endpoints),), unit_nodes=nodes, leaf_down=ports, unit_ends=ports, manager=manager)
+    plane = rail_plane(_ends(spec), 1, manager)
+    return replace(plane, unit_nodes=plane.unit_ends // spec.nics_per_node)
+
+
+def _ends(spec: FabricInput) -> FabricInput:
+    """Return the input of a tree: every adapter is an end of its own, and those of a rack stay together."""
+    return replace(
+        spec,
+        nodes=spec.nodes * spec.nics_per_node,
+        nics_per_node=1,
+        rack_nodes=spec.rack_nodes * spec.nics_per_node if spec.rack_nodes > 1 else 1,
+    )
 
 
 def _rail_only(spec: FabricInput, manager: int) -> Plane:
@@ -173,7 +184,7 @@ def _rail_only(spec: FabricInput, manager: int) -> Plane:
         spines=tuple(group.times(rails) for group in one.spines),
         cores=tuple(group.times(rails) for group in one.cores),
         manager=manager,
-        unit_nodes=one.leaf_down,
+        unit_nodes=one.unit_ends,
     )
 
 
@@ -206,7 +217,7 @@ def _pair(spec: FabricInput, manager: int) -> Plane:
     joins = max(1, ceil(first * spec.port_speed_gbps / (float(spec.ratio) * spec.uplink_speed_gbps) - 1e-9))
     leaves = (Group(1, first, joins), Group(1, endpoints - first, joins))
     nodes = (2 * split.down - manager) // spec.nics_per_node
-    return Plane(leaves, unit_nodes=nodes, leaf_down=split.down, leaf_up=joins, manager=manager, inter_switch=joins)
+    return Plane(leaves, unit_nodes=nodes, leaf_down=split.down, leaf_up=joins, unit_ends=split.down, manager=manager, inter_switch=joins)
 
 
 _LAYOUTS = {"rail": _rail, "rail_only": _rail_only, "tree": _tree, "single": _single, "pair": _pair}
@@ -264,6 +275,21 @@ def _free_ports(spec: FabricInput, plane: Plane) -> dict[str, int]:
     return {"leaf": (leaf - plane.manager) * spec.planes, **{tier: ports * spec.planes for tier, ports in upper.items()}}
 
 
+def _largest_unit(spec: FabricInput) -> int:
+    """Return the most nodes that the leaves of a unit take, whole racks where they stay whole."""
+    split = split_leaf(spec)
+    return whole_racks(_ends(spec), split)[1] // spec.nics_per_node if spec.layout == "tree" else whole_racks(spec, split)[1]
+
+
+def _rack_note(spec: FabricInput, plane: Plane) -> str:
+    """Return what is to be said of racks that stay together, "" where nodes are single or one unit holds all."""
+    if spec.rack_nodes == 1 or plane.tiers < 2:
+        return ""
+    if plane.unit_nodes % spec.rack_nodes:
+        return f"a rack of {spec.rack_nodes} nodes has more links than a leaf has downlinks: racks lie over several units"
+    return f"units are whole racks: {plane.unit_nodes // spec.rack_nodes} rack(s) of {spec.rack_nodes} nodes each, so no unit cuts a rack"
+
+
 def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -> tuple[str, ...]:
     notes = []
     if spec.link_speed_gbps < spec.port_speed_gbps:
@@ -272,7 +298,7 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
         )
     if spec.uplink_speed_gbps < spec.link_speed_gbps:
         notes.append(f"an uplink ({spec.uplink_speed_gbps:g} Gb/s) is slower than an adapter's link: one flow cannot use its whole link")
-    if spec.manager_ports and spec.layout in ("rail", "rail_only"):
+    if spec.manager_ports and spec.layout in ("rail", "rail_only") and spec.rack_nodes == 1:
         displaced = ceil(ceil(spec.manager_ports / spec.planes) / spec.nics_per_node)
         notes.append(
             f"{spec.manager_ports} manager links take the leaf ports of {displaced} node(s): a full fabric serves so many nodes fewer"
@@ -282,12 +308,14 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
         if plane.spine > least:
             enough = f"{least} spine would" if least == 1 else f"{least} spines would"
             notes.append(f"{enough} have enough ports; {plane.spine} divide the {plane.leaf_up} uplinks of a leaf evenly")
-        unit = split_leaf(spec).down // (1 if spec.layout != "tree" else spec.nics_per_node)
+        unit = _largest_unit(spec)
         if spec.wired_for == "nodes" and plane.unit_nodes < unit:
             notes.append(
                 f"wired for the nodes there are: units of {plane.unit_nodes} nodes where {unit} would fit; filling them up later "
                 f"takes more uplinks than the {plane.leaf_up} of a leaf, and perhaps more spines"
             )
+    if rack := _rack_note(spec, plane):
+        notes.append(rack)
     if plane.tiers == 3:
         notes.append(f"{plane.pods} pods of {plane.pod_spines} spines per rail; {plane.spine_core_pair} link(s) per spine and core")
     if plane.tiers == 1 and plane.leaf == 1 and spec.layout not in ("single",):

@@ -65,7 +65,7 @@ def _group_nodes(spec: FabricInput, counts: FabricCounts, *, rail: bool) -> int:
     if plane.tiers < 3:
         return spec.nodes
     units = plane.pod_spines * (spec.spine_ports // 2) // plane.leaf_up
-    ends = units * plane.leaf_down
+    ends = units * plane.unit_ends
     return min(spec.nodes, ends if rail else -(-ends // spec.nics_per_node))
 
 

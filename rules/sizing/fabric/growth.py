@@ -43,7 +43,7 @@ def without_recabling(spec: FabricInput, counts: FabricCounts) -> int:
     if plane.tiers == 1:
         return plane.unit_nodes
     rails = spec.nics_per_node if spec.layout == "rail" and spec.nics_per_node > 1 else 1
-    per_unit = plane.leaf_down if spec.layout != "tree" and spec.nics_per_node > 1 else plane.leaf_down / spec.nics_per_node
+    per_unit = plane.unit_ends if spec.layout != "tree" and spec.nics_per_node > 1 else plane.unit_ends / spec.nics_per_node
     ports = spec.spine_ports if plane.tiers == 2 else spec.spine_ports // 2
     units = ports // plane.leaf_spine_pair // (rails if plane.tiers == 2 else 1) * (plane.pods if plane.tiers == 3 else 1)
     reserved = -(-plane.manager // rails)
@@ -102,9 +102,9 @@ def _moved_from_one(spec: FabricInput, before: FabricCounts, larger: FabricInput
     ends = spec.nodes * spec.nics_per_node * spec.planes
     if before.leaf == before.planes:  # the switch becomes the first leaf, which keeps as many links as a leaf has downlinks
         rail = larger.layout == "rail" and spec.nics_per_node > 1
-        kept = min(spec.nodes if rail else spec.nodes * spec.nics_per_node, after.plane.leaf_down) * spec.planes
+        kept = min(spec.nodes if rail else spec.nodes * spec.nics_per_node, after.plane.unit_ends) * spec.planes
         return ends - kept
-    return ends + before.inter_switch_links - before.leaf * min(spec.nodes, after.plane.leaf_down) * spec.planes
+    return ends + before.inter_switch_links - before.leaf * min(spec.nodes, after.plane.unit_ends) * spec.planes
 
 
 def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, moved: int) -> tuple[int, str]:

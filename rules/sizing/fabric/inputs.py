@@ -50,6 +50,7 @@ class FabricInput:
     `down_to_up` is downlink to uplink bandwidth of a leaf (1 is non-blocking, 3 is 3:1). `manager_ports` are links of fabric managers.
     Two tiers are `wired_for` whole "units", as in the published designs, whose leaves have their uplinks although some downlinks are
     empty; or for the "nodes" that there are, spread evenly over the units, with the uplinks that the ratio asks for.
+    `rack_nodes` nodes make one rack that stays in one unit, where a leaf has ports for it: the trays of a rack with one scale-up domain.
     """
 
     nodes: int
@@ -63,6 +64,7 @@ class FabricInput:
     down_to_up: float = 1.0
     manager_ports: int = 0
     wired_for: str = "units"
+    rack_nodes: int = 1
 
     @classmethod
     def of(cls, table: Mapping[str, object]) -> FabricInput:
@@ -96,6 +98,7 @@ class FabricInput:
             down_to_up=_number(table, "down_to_up", 1.0),
             manager_ports=_count(table, "manager_ports", 0, 0, _LARGEST_COUNT),
             wired_for=str(wired_for),
+            rack_nodes=_count(table, "rack_nodes", 1, 1, 1024),
         )
 
     @property

@@ -233,8 +233,8 @@ class Wiring:
     def unit_of_node(self, node: int) -> int:
         """Return the unit of a node by its index, both from 0."""
         if self.is_rail:
-            return node // self.plane.leaf_down
-        return node * self.spec.nics_per_node // self.plane.leaf_down if self.plane.tiers > 1 else 0
+            return node // self.plane.unit_ends
+        return node * self.spec.nics_per_node // self.plane.unit_ends if self.plane.tiers > 1 else 0
 
     def _place_of_spine(self, index: int) -> tuple[int, int]:
         """Return (pod, rail) of a spine, each from 1, 0 where it serves all."""
@@ -266,7 +266,7 @@ class Wiring:
         """Return (leaf, downlink) of an endpoint by its index, both from 0."""
         if self.is_rail:
             node, nic = divmod(index, self.rails)
-            unit, slot = divmod(node, self.plane.leaf_down)
+            unit, slot = divmod(node, self.plane.unit_ends)
             return unit * self.rails + nic, slot
         place = index
         if self.halves:
@@ -276,7 +276,7 @@ class Wiring:
             return (0, place) if place < self.plane.leaves[0].down else (1, place - self.plane.leaves[0].down)
         if self.plane.leaf == 1:
             return 0, place
-        return divmod(place, self.plane.leaf_down)
+        return divmod(place, self.plane.unit_ends)
 
     def node_links(self, number: int) -> Iterator[Link]:
         """Yield the links of one plane between endpoints and leaves."""

@@ -82,7 +82,7 @@ class Runs:
         if wiring.is_rail:
             return True
         own, cages = wiring.cages.nics_per_node_cage * wiring.spec.planes, wiring.cages
-        return own == 1 or (wiring.spec.planes == 1 and wiring.plane.leaf_down % own == 0 and cages.leaf_down % own == 0)
+        return own == 1 or (wiring.spec.planes == 1 and wiring.plane.unit_ends % own == 0 and cages.leaf_down % own == 0)
 
     def node_shares(self) -> Mapping[float, Share]:
         """Return the links to nodes by the length that decides on their medium."""
@@ -124,7 +124,7 @@ class Runs:
 
     @cached_property
     def _size(self) -> int:
-        return self.wiring.plane.leaf_down
+        return self.wiring.plane.unit_ends
 
     @cached_property
     def _per_rack(self) -> int:

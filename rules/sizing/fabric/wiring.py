@@ -49,9 +49,9 @@ class Group:
 class Plane:
     """One plane: its switches in groups, how a leaf is split, and how pairs of switches are joined.
 
-    `units` are scalable units (groups of leaves that serve the same nodes) of at most `unit_nodes` nodes. `leaf_down` and
-    `leaf_up` are the ports of a leaf that are set aside, `manager` the manager links. `leaf_spine_pair` and `spine_core_pair` are the links
-    of each connected pair.
+    `units` are scalable units (groups of leaves that serve the same nodes) of at most `unit_nodes` nodes. `leaf_down` and `leaf_up` are the
+    ports of a leaf that are set aside, `unit_ends` the downlinks that nodes fill before the next unit begins (fewer where racks stay
+    whole), `manager` the manager links. `leaf_spine_pair` and `spine_core_pair` are the links of each connected pair.
     """
 
     leaves: tuple[Group, ...]
@@ -62,6 +62,7 @@ class Plane:
     unit_nodes: int = 0
     leaf_down: int = 0
     leaf_up: int = 0
+    unit_ends: int = 0
     manager: int = 0
     inter_switch: int = 0
     leaf_spine_pair: int = 0
@@ -142,6 +143,12 @@ def _uplinks_for(spec: FabricInput, down: int) -> int:
     return ceil(down * spec.port_speed_gbps / (float(spec.ratio) * spec.uplink_speed_gbps) - 1e-9)
 
 
+def whole_racks(spec: FabricInput, split: LeafSplit) -> tuple[int, int]:
+    """Return (nodes that stay together, most nodes of a unit): whole racks, where the downlinks of a leaf take one; else single nodes."""
+    rack = spec.rack_nodes if spec.rack_nodes <= split.down else 1
+    return rack, split.down - split.down % rack
+
+
 def rail_plane(spec: FabricInput, rails: int, manager: int) -> Plane:
     """Wire one plane in which adapter i of every node of a unit goes to leaf i of that unit; a plain tree is one rail of all adapters.
 
@@ -149,19 +156,23 @@ def rail_plane(spec: FabricInput, rails: int, manager: int) -> Plane:
     """
     split = split_leaf(spec)
     reserved = ceil(manager / rails)
-    units = ceil((spec.nodes + reserved) / split.down)
+    rack, most = whole_racks(spec, split)
+    units = max(ceil(spec.nodes / most), ceil((spec.nodes + reserved) / split.down))
     leaves = units * rails
     if leaves > spec.spine_ports:
-        plane = Plane((), units=units, unit_nodes=split.down, leaf_down=split.down, manager=manager, tiers=3)
-        return _three_tiers(spec, plane, rails, split)
-    down, up, spines = _two_tiers(spec, split, leaves, ceil((spec.nodes + reserved) / units))
+        plane = Plane((), units=units, unit_nodes=most, leaf_down=split.down, unit_ends=most, manager=manager, tiers=3)
+        return _three_tiers(spec, plane, rails, replace(split, up_least=max(1, _uplinks_for(spec, most))))
+    even = rack * ceil(ceil(spec.nodes / rack) / units)
+    down, up, spines = _two_tiers(spec, split, leaves, max(even, ceil((spec.nodes + reserved) / units)))
+    ends = down if rack == 1 else even if spec.wired_for == "nodes" else down - down % rack
     return Plane(
-        _fill(spec.nodes, down, units, rails, up),
+        _fill(spec.nodes, ends, units, rails, up),
         spines=(Group(spines, leaves * up // spines),),
         tiers=2,
         units=units,
-        unit_nodes=down,
+        unit_nodes=ends,
         leaf_down=down,
+        unit_ends=ends,
         leaf_up=up,
         manager=manager,
         leaf_spine_pair=up // spines,
@@ -239,7 +250,7 @@ def _three_tiers(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) 
     groups.append(Group(rails * best.spines, last * pair, half))
     return replace(
         plane,
-        leaves=_fill(spec.nodes, plane.leaf_down, plane.units, rails, up),
+        leaves=_fill(spec.nodes, plane.unit_ends, plane.units, rails, up),
         spines=tuple(groups),
         cores=(Group(best.cores, best.pods * rails * best.links),),
         leaf_up=up,
@@ -269,7 +280,7 @@ def _too_large(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) ->
     most = (spec.spine_ports // rails) * max(
         spines * half // up for up in _uplink_counts(split.up_least, split.up_most) for spines in divisors(up)
     )
-    limit = most * plane.leaf_down - ceil(plane.manager / rails)
+    limit = most * plane.unit_ends - ceil(plane.manager / rails)
     reason = f"{spec.nodes:,} endpoints per rail need a fourth tier of {spec.switch_ports}-port switches"
     if limit <= 0:
         return FabricImpossible(reason, "a switch with more ports")
