@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import format_quantity, magnitude, quantity
 from rules.findings import Stage
 from rules.sizing.checkpoint import in_words, rate_in_words
+from rules.sizing.data_wait import waited_for_data
 from rules.sizing.lookup import threshold_number
 from rules.sizing.results import StorageDesign
 from rules.sizing.storage import CHECKPOINTS_KEPT, GB, TB, nfs_share
@@ -135,6 +136,9 @@ def _uses(candidate: Candidate, storage: StorageDesign, context: Context) -> dic
         "read": rate_in_words(needed_reads(candidate)),
         "requests_per_second": round(storage.operations),
     }
+    longer = waited_for_data(candidate.facts.get(Stage.STORAGE_CPU, {}))
+    if longer > 0:
+        data["step_longer_by"] = round(longer, 4)
     if workload.dataset is not None:
         data["size"] = format_quantity(workload.dataset, "TB")
     trained = workload.trainable_parameters

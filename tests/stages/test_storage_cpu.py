@@ -198,3 +198,16 @@ def test_shared_memory_is_said_to_be_shared(catalog):
     )
     assert fact["memory_shared"] is True
     assert any("same chips" in note for note in storage_cpu.describe(candidate, context)["host"]["notes"])
+
+
+def test_images_that_processors_decode_too_slowly_lengthen_the_step(catalog):
+    """Cores wanted over cores there: what the fact says 32 cores lack, the section says of the step."""
+    answers = {"workload.kind": "vision", "model.preset": "resnet50", "own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 8}
+    answers |= {"own_server.cpu_cores": 32, "own_server.memory": "512 GB"}
+    candidate, context, fact = assess(catalog, 1, answers)
+    assert fact["decode_cores"] > 32
+    dataset = storage_cpu.describe(candidate, context)["storage.dataset"]
+    assert dataset["step_longer_by"] == pytest.approx(fact["decode_cores"] / 32 - 1, abs=1e-3)
+    quick, context, fact = assess(catalog, 64, LLAMA)
+    assert fact["decode_cores"] == 0
+    assert "step_longer_by" not in storage_cpu.describe(quick, context)["storage.dataset"]

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rules.findings import Stage
+from rules.sizing.data_wait import waited_for_data
 from wizard.pictures.bars import Bars
 from wizard.pictures.bars import svg as bars_svg
 from wizard.pictures.bars import text as bars_text
@@ -68,15 +69,14 @@ def _bars(considered: Considered) -> Bars | None:
 
 def _stalls(considered: Considered, step: StepEstimate) -> dict[str, float]:
     """Return the seconds of a step in which training stands still: for checkpoints, spread over all steps, and for data that storage
-    reads too slowly; none where that is not known.
+    reads or processors decode too slowly; none where that is not known.
     """
     chosen = considered.ranking.chosen
     facts = chosen.candidate.facts.get(Stage.STORAGE_CPU, {}) if chosen else {}
     seconds, share = step.expected.to("s").magnitude, float(facts.get("stall_percent", 0.0)) / 100
-    needed, offered = (float(facts.get(name, 0.0)) for name in ("dataset_read_gb_per_s", "read_offered_gb_per_s"))
     stalls = {
         "stops for checkpoints": seconds * share / (1 - share) if share < 1 else 0.0,
-        "waits for data": seconds * (needed / offered - 1) if needed > offered > 0 else 0.0,
+        "waits for data": seconds * waited_for_data(facts),
     }
     return {name: stall for name, stall in stalls.items() if stall > 0}
 
