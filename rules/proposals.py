@@ -86,7 +86,7 @@ def _propose_nearest(found: Proposals, nodes: list[Node], context: Context) -> N
     """Where no size works for anything, take each kind of hardware at its best size all the same, so that the rules can say why not."""
     failed = {each.candidate: each for each in found.rejected if each.kind == "search"}
     seen: set[tuple[str, int]] = set()
-    for node in nodes:
+    for node in _with_price(nodes, context) if _by_what_is_paid(context) else nodes:
         gpu = context.catalog.gpus[node.gpu]
         key = (gpu.id, node.scale_up_domain)
         if node.id not in failed or key in seen or node.desktop or node.is_rack:
@@ -97,9 +97,25 @@ def _propose_nearest(found: Proposals, nodes: list[Node], context: Context) -> N
         found.rejected.remove(failed[node.id])
 
 
+def _by_what_is_paid(context: Context) -> bool:
+    """Return whether the budget sets the size."""
+    return context.answers.text("scale.mode") == "budget" and not size_given(context.answers)
+
+
+def _with_price(nodes: list[Node], context: Context) -> list[Node]:
+    """Return the servers whose price is known, which a budget can be held against; all of them where none has one."""
+    priced = [node for node in nodes if _allowed(node, context) and unit_price(node, context.catalog, context.answers) is not None]
+    return priced or nodes
+
+
+def _allowed(node: Node, context: Context) -> bool:
+    """Return whether the answers allow a server that is bought without being named as a desktop or a rack."""
+    return not (node.desktop or node.is_rack) and _excluded(node, context.catalog.gpus[node.gpu], context) is None
+
+
 def _nearest_units(node: Node, gpu: Gpu, context: Context) -> tuple[int, str]:
     """Return the size that is nearest to the answers, and why: the smallest that fits where a budget is too small, else the fastest."""
-    if context.answers.text("scale.mode") == "budget" and not size_given(context.answers):
+    if _by_what_is_paid(context):
         hardware = _hardware(node, gpu, context)
         smallest = _smallest(node, 1, lambda units: _best_seconds(units * node.gpu_count, hardware, context) < math.inf)
         return smallest or 1, "the smallest size that fits the model, since the budget buys none that is known to"

@@ -202,3 +202,21 @@ def test_asking_for_an_automatic_plan_frees_it(catalog):
     assert freed.fits
     assert "TP3" not in freed.plan
     assert any("not used: parallelism.tensor" in notice for notice in freed.notices)
+
+
+LORA = {"model__preset": "llama-3.1-8b", "workload__kind": "fine_tuning_lora", "training__tokens": "50M", "scale__mode": "budget"}
+
+
+def test_a_budget_of_a_workstation_buys_one_desktop_system(catalog):
+    """A DGX Spark is listed at 3,999 USD: 20,000 USD would buy five, but clusters are built of servers unless desktops are asked for."""
+    found = considered(catalog, **LORA, budget__purchase="20000 USD")
+    assert found.ranking.good
+    best = found.ranking.chosen.candidate
+    assert (best.node.id, best.units) == ("nvidia-dgx-spark", 1)
+
+
+def test_a_budget_without_any_price_is_held_against_the_smallest_size(catalog):
+    """Nobody publishes a price of an MI300X: one server of eight holds 8 billion parameters, more are not nearer to 20,000 USD."""
+    found = considered(catalog, **LORA, budget__purchase="20000 USD", preferences__gpus=["amd-mi300x"])
+    assert not found.ranking.good
+    assert {each.candidate.units for each in found.judged} == {1}
