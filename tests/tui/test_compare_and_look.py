@@ -100,6 +100,21 @@ async def test_every_registered_picture_is_shown_within_80_columns(picture):
         assert all(len(line) <= 78 for line in app.screen.lines)
 
 
+async def test_the_picture_of_memory_names_the_keys_that_try_another_plan():
+    async with interview(NARROW, engine=REAL) as (app, pilot):
+        await press(app, pilot, "f6")
+        app.screen.action_show_picture("memory")
+        await rest(app, pilot)
+        assert "what if: r recompute more, z another ZeRO stage, m smaller micro-batches" in screen_text(app)
+        text = await press(app, pilot, "m")
+        assert "Before and after" in text
+        assert "GiB" in text
+        await press(app, pilot, "escape")
+        app.screen.action_show_picture("money")
+        await rest(app, pilot)
+        assert "what if: r" not in screen_text(app)
+
+
 async def test_a_picture_is_exported_as_svg_and_as_text(tmp_path):
     async with interview(WIDE, engine=REAL) as (app, pilot):
         await press(app, pilot, "f6", "e", "enter")

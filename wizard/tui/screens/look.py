@@ -12,7 +12,7 @@ from textual.widgets import Static
 
 from wizard.files import FileError, write_atomically
 from wizard.glyphs import ascii_only
-from wizard.tui.actions import bindings_of
+from wizard.tui.actions import actions_of, bindings_of
 from wizard.tui.pages import LOOK
 from wizard.tui.screens.dialogs import FileDialog
 from wizard.tui.screens.lists import TabScreen
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from wizard.pictures import Picture
 
 MARGIN = 4
+TRIES_PLANS = "memory"
+TRIES = {"try_recompute": "recompute more", "try_sharding": "another ZeRO stage", "try_micro_batch": "smaller micro-batches"}
+"""What may be tried from the picture of memory by one key, by action."""
 NOTHING = "There is nothing to draw yet: the design is being worked out."
 
 
@@ -99,7 +102,11 @@ class LookScreen(TabScreen):
             link = Style.from_meta({"@click": f"screen.show_picture('{each.id}')"})
             pieces.append(Content.styled(f" {each.title} ", style).stylize(link))
         names = Content(" ").join(pieces)
-        self.query_one("#pictures", Quiet).put(Content.assemble(names, "\n", (f" {self._about.shows}", "italic $foreground-muted")))
+        about = [f" {self._about.shows}"]
+        if self.picture == TRIES_PLANS:
+            keys = {each.id: each.key for each in actions_of("look")}
+            about.append(" what if: " + ", ".join(f"{keys[name]} {what}" for name, what in TRIES.items() if keys[name]))
+        self.query_one("#pictures", Quiet).put(Content.assemble(names, "\n", ("\n".join(about), "italic $foreground-muted")))
 
     @in_worker(thread=True, group="picture", exclusive=True, exit_on_error=False)
     def _draw(self, picture: str, considered: Considered, width: int) -> None:
