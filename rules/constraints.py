@@ -30,6 +30,12 @@ LIMITS = (
     "facility.rack_power",
     "facility.inlet_temperature",
     "facility.feed",
+    "facility.rack_airflow",
+    "facility.floor_load",
+    "facility.delivery_weight",
+    "facility.delivery_height",
+    "facility.delivery_width",
+    "facility.delivery_depth",
 )
 """Limits of money and of the site: without an answer nothing is limited, or the usual is assumed."""
 PREFERENCES = (

@@ -118,15 +118,15 @@ BUILDING_RULES: tuple[Rule, ...] = (
         when=(F.cooling == "immersion", F.power_known == True),
         guidance=("G1f.2", "G5.7"),
         because=(
-            "{tank_words} are planned on data sheets; no data sheet says whether the chassis of {node} is short enough for the tank, what it "
-            "draws without fans ({node_power_kw} with them are counted), or which optics and cables bear the fluid. Each: "
+            "{tank_words} are planned on data sheets; no data sheet says whether the chassis of {node} is short enough for the tank, what "
+            "it draws without fans ({node_power_kw} with them are counted), or which optics and cables bear the fluid. Each: "
             "{tank_litres_words}; {tank_under_words}."
         ),
         ask=Ask(
             to="cooling vendor",
             ask=(
-                "Does {node} fit into the tank with its cables, in which fluid; which flow and water does {tank_heat_kw} in a tank need; what "
-                "does a full tank weigh, what lifts a server out, and who takes the fluid back?"
+                "Does {node} fit into the tank with its cables, in which fluid; which flow and water does {tank_heat_kw} in a tank need; "
+                "what does a full tank weigh, what lifts a server out, and who takes the fluid back?"
             ),
             good_answer="fit, fluid, {fluid_flow} in all at a rise of 10 K, floor load and lifting gear in writing, for this server",
         ),
@@ -153,8 +153,8 @@ BUILDING_RULES: tuple[Rule, ...] = (
         when=(F.hall_has_immersion == True, F.power_known == True, F.is_rack == False, F.cooling != "immersion"),
         guidance=("G1f.2",),
         because=(
-            "The hall has immersion tanks of up to {tank_kw}, the heat of {units_per_tank} × {node}; neither the catalog nor an answer says "
-            "that it is released for them, so none is planned into one."
+            "The hall has immersion tanks of up to {tank_kw}, the heat of {units_per_tank} × {node}; neither the catalog nor an answer "
+            "says that it is released for them, so none is planned into one."
         ),
         ask=Ask(
             to="server vendor",
@@ -202,6 +202,9 @@ BUILDING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because="A rack for {node} does not get in: {way_in_obstacles}.",
-        fix=(Fix("facility.delivery_weight", "find a way in that carries it, or enter what the way really takes"),),
+        fix=tuple(
+            Fix(f"facility.delivery_{name}", "find a way in that lets it pass", "{way_in_needed}", when=(F.way_in_first == name,))
+            for name in ("height", "width", "depth", "weight")
+        ),
     ),
 )

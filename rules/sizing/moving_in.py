@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -71,6 +72,22 @@ def floor_carries_kg(limit_kpa: float, catalog: Catalog, width_m: float | None =
     empty = floor_load_kpa(0.0, catalog, width_m)
     per_kg = floor_load_kpa(1.0, catalog, width_m) - empty
     return max(0.0, (limit_kpa - empty) / per_kg)
+
+
+def first_obstacle(cabinet: Cabinet, loaded_kg: float | None, answers: Answers, *, loaded: bool) -> tuple[str, str]:
+    """Return (which measure of the way in is too small: height, width, depth or weight, what it would have to be); "" where none is."""
+    weight = loaded_kg if loaded else cabinet.weight_kg
+    for name, needed, unit in (
+        ("height", cabinet.height_m, "m"),
+        ("width", cabinet.width_m, "m"),
+        ("depth", cabinet.depth_m, "m"),
+        ("weight", weight, "kg"),
+    ):
+        limit = answers.number(f"facility.delivery_{name}") if answers.given(f"facility.delivery_{name}") else None
+        if limit is not None and needed is not None and needed > limit:
+            digits = 100.0 if unit == "m" else 1.0
+            return name, f"{math.ceil(needed * digits - 1e-9) / digits:g} {unit}"
+    return "", ""
 
 
 def obstacles(cabinet: Cabinet, loaded_kg: float | None, answers: Answers, *, loaded: bool) -> tuple[str, ...]:

@@ -161,7 +161,7 @@ ORIGINS: dict[str, Origin] = {
     "loaded_rack_kg": taken("rack_weight_kg", "rack.weight"),
     **for_each("has_floor_limit floor_limit_kpa", taken("facility.floor_load")),
     "rack_floor_kpa": computed("sizing.moving_in.floor_load_kpa", "loaded_rack_kg", "rack.width", "fact.floor-load"),
-    **for_each("way_in_blocked way_in_obstacles way_in_given", _WAY_IN),
+    **for_each("way_in_blocked way_in_obstacles way_in_given way_in_first way_in_needed", _WAY_IN),
     "cabinet_height_m": computed("sizing.moving_in.cabinet_of", "node.height", "node.is_rack", "rack.height", "rack_height_u"),
     **for_each("cooling cooling_words cooling_required cooling_matches", _COOLING),
     **for_each("needs_liquid sold_with_liquid", taken("node.cooling")),

@@ -133,12 +133,15 @@ def entry_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) 
         loaded_kg = None
     stands = needs_cabinet(candidate, context)
     blocked = moving_in.obstacles(cabinet, loaded_kg, answers, loaded=node.is_rack) if stands else ()
+    first, needed = moving_in.first_obstacle(cabinet, loaded_kg, answers, loaded=node.is_rack) if stands else ("", "")
     limit = answers.number("facility.floor_load")
     return {
         "loaded_rack_kg": round(loaded_kg or 0.0, 1),
         "has_floor_limit": limit is not None,
         "floor_limit_kpa": limit or 0.0,
         "rack_floor_kpa": round(moving_in.floor_load_kpa(loaded_kg, catalog, cabinet.width_m), 2) if loaded_kg and stands else 0.0,
+        "way_in_first": first,
+        "way_in_needed": needed,
         "way_in_blocked": bool(blocked),
         "way_in_obstacles": "; ".join(blocked) or "none",
         "way_in_given": any(answers.given(f"facility.delivery_{what}") for what in ("weight", "height", "width", "depth")),

@@ -69,6 +69,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("rack_floor_kpa", "what a loaded rack puts on the floor, spread over its share of the aisles; 0 where not stated"),
     FactField("way_in_blocked", "whether something of the way in is known to be too small"),
     FactField("way_in_obstacles", "what that is, in words"),
+    FactField("way_in_first", "the first measure of the way in that is too small: height, width, depth or weight"),
+    FactField("way_in_needed", "what that measure would have to be, as text"),
     FactField("way_in_given", "whether anything of the way in was answered"),
     FactField("cabinet_height_m", "height of the cabinet that comes in, at least"),
     FactField("cooling", "what cools the nodes: air, rear_door or liquid"),

@@ -90,6 +90,8 @@ def test_a_door_of_2_20_m_stops_an_nvl72_rack(catalog, node, height):
     cabinet = moving_in.cabinet_of(catalog.nodes[node], 42, catalog)
     assert (cabinet.height_m, cabinet.width_m, cabinet.depth_m) == pytest.approx((height, 0.6, 1.068))
     assert moving_in.obstacles(cabinet, 1360.0, Answers.of({"facility.delivery_height": "2.2 m"}), loaded=True)
+    low = Answers.of({"facility.delivery_height": "2.2 m", "facility.delivery_weight": "1000 kg"})
+    assert moving_in.first_obstacle(cabinet, 1360.0, low, loaded=True) == ("height", "2.24 m" if height < 2.24 else "2.3 m")
     way = {"facility.delivery_height": "2.3 m", "facility.delivery_width": "0.9 m", "facility.delivery_depth": "1.1 m"}
     assert not moving_in.obstacles(cabinet, 1360.0, Answers.of(way), loaded=True)
 
