@@ -140,3 +140,21 @@ def test_the_csv_has_a_row_per_link():
     first = rows[0]
     assert (first["a device"], first["a port"], first["b device"]) == ("node-0001", "nic1", "compute-leaf-01")
     assert first["speed (Gb/s)"] == "400.0"
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_every_link_has_the_medium_of_its_own_length(name):
+    """Passive copper ends at 2 m, linear active copper at 5 m, SR4 of 100G lanes at 50 m [NVIDIA LinkX]; a plug joins two cages."""
+    considered, candidate = designed(DESIGNS[name])
+    plugs, near = defaultdict(set), Counter()
+    for row in schedule_of(candidate, considered.context):
+        assert row.run_m <= {"dac": 2.0, "acc": 5.0, "aec": 7.0, "sr": 50.0, "dr": 500.0, "aoc": 100.0, "copper": 100.0}[row.medium], row
+        link = row.link
+        between = link.tier in ("leaf_spine", "spine_core", "leaf_leaf")
+        if between and row.medium in ("dac", "acc", "aec"):
+            plugs[row.label].add((link.lower.device, link.lower.cage, link.upper.device, link.upper.cage))
+        if between and link.network == "compute" and row.run_m <= 2.0:
+            near[row.medium] += 1
+    assert all(len(each) == 1 for each in plugs.values())
+    if name in ("two planes", "four units"):  # whole cages join a leaf and a spine, so those in one rack are passive copper
+        assert set(near) == {"dac"}, near

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.media import Medium, Side, choose_medium, family_of
 from rules.sizing.fabric.runs import Runs
+from rules.sizing.fabric.switch_runs import SwitchRuns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -183,14 +184,17 @@ def _cable_managers(tally: Tally, runs: Runs, side: Side, catalog: Catalog) -> N
 
 
 def cable_switches(tally: Tally, runs: Runs, counted: Counted, adapters: Adapters, catalog: Catalog) -> None:
-    """Add the links between switches, one medium per tier."""
+    """Add the links between switches, each block of them with the medium of its own length."""
     counts, among = counted.counts, sides_of(runs.wiring, counted, adapters)[2]
-    half = counts.cages.get("leaf_leaf", 0) // 2
-    for lower, upper, links, cages, length in (
-        ("leaf_spine", "spine_leaf", counts.links["leaf_spine"], None, runs.leaf_spine_m),
-        ("spine_core", "core_spine", counts.links["spine_core"], None, runs.spine_core_m),
-        ("leaf_leaf", "leaf_leaf", counts.inter_switch_links, (half, half), runs.leaf_leaf_m),
-    ):
-        if links:
-            below, above = cages or (counts.cages[lower], counts.cages[upper])
-            tally.add(choose_medium(catalog, among, length), links, below, above, (lower, upper), length, lower_in_switch=True)
+    for lower, upper in (("leaf_spine", "spine_leaf"), ("spine_core", "core_spine")):
+        if not counts.links[lower]:
+            continue
+        tier = SwitchRuns(runs.wiring, runs.floor, runs.role, lower)
+        side = replace(among, crossed=tier.crossed)
+        for length, share in tier.shares(counts.links[lower], counts.cages[lower], counts.cages[upper]).items():
+            medium = choose_medium(catalog, side, length)
+            tally.add(medium, *share, (lower, upper), length, lower_in_switch=True)
+    if counts.inter_switch_links:
+        half, length = counts.cages["leaf_leaf"] // 2, runs.leaf_leaf_m
+        medium = choose_medium(catalog, among, length)
+        tally.add(medium, counts.inter_switch_links, half, half, ("leaf_leaf", "leaf_leaf"), length, lower_in_switch=True)

@@ -2,7 +2,7 @@
 
 Links that share a cage share a module, so they have one medium, that of the longest of them. Links between nodes and leaves are grouped by
 the leaves' cages; in a unit of rails the cages of the same nodes on all leaves are one group, because a node's own cages join them.
-Links between switches are one group per tier: one kind of module to keep on the shelf. Before racks are planned, so are those of nodes.
+Before racks are planned they are one group. Links between switches are in `switch_runs`.
 """
 
 from __future__ import annotations
@@ -218,16 +218,6 @@ class Runs:
         return found
 
     # ----------------------------------------------------------------------------------------------- switches
-
-    @cached_property
-    def leaf_spine_m(self) -> float:
-        """Return the longest run between leaves and spines."""
-        return longest_run(self._places("leaf"), self._places("spine"))
-
-    @cached_property
-    def spine_core_m(self) -> float:
-        """Return the longest run between spines and cores."""
-        return longest_run(self._places("spine"), self._places("core"))
 
     @cached_property
     def leaf_leaf_m(self) -> float:

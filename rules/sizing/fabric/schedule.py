@@ -8,6 +8,7 @@ bill of materials counts. A module sits in a cage (device, cage): links that sha
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -22,6 +23,7 @@ from rules.sizing.fabric.media import Medium, choose_medium
 from rules.sizing.fabric.networks import networks_of
 from rules.sizing.fabric.runs import Runs
 from rules.sizing.fabric.stands import Stand, stands_of
+from rules.sizing.fabric.switch_runs import SwitchRuns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -102,7 +104,7 @@ def _compute_media(wiring: Wiring, sized: SizedFabric, catalog: Catalog) -> Call
     known: dict[tuple[int, int, bool], tuple[Medium, float]] = {}
 
     def medium_of(link: Link) -> tuple[Medium, float]:
-        found = between.get(link.tier)
+        found = between(link)
         if found is not None:
             return found
         key = (block[link.upper.device], link.group, link.tier == MANAGER)
@@ -115,16 +117,26 @@ def _compute_media(wiring: Wiring, sized: SizedFabric, catalog: Catalog) -> Call
     return medium_of
 
 
-def _between(runs: Runs, sized: SizedFabric, catalog: Catalog, wiring: Wiring) -> dict[str, tuple[Medium, float]]:
+def _between(runs: Runs, sized: SizedFabric, catalog: Catalog, wiring: Wiring) -> Callable[[Link], tuple[Medium, float] | None]:
+    """Return a function from a link between switches to its medium and the length that decided on it; None for other links."""
     counted = sized.choice.chosen if runs.role == "compute" else sized.front.network
     assert counted is not None
     among = sides_of(wiring, counted, sized.adapters)[2]
-    lengths = {
-        LEAF_SPINE: runs.leaf_spine_m,
-        SPINE_CORE: runs.spine_core_m,
-        LEAF_LEAF: runs.leaf_leaf_m,
-    }
-    return {tier: (choose_medium(catalog, among, length), length) for tier, length in lengths.items()}
+    tiers = {tier: SwitchRuns(wiring, runs.floor, runs.role, tier) for tier in (LEAF_SPINE, SPINE_CORE)}
+    sides = {tier: replace(among, crossed=each.crossed) for tier, each in tiers.items() if each.pair}
+    media: dict[tuple[str, float], Medium] = {}
+
+    def medium_of(link: Link) -> tuple[Medium, float] | None:
+        if link.tier not in (LEAF_SPINE, SPINE_CORE, LEAF_LEAF):
+            return None
+        found = tiers.get(link.tier)
+        length = found.length_m(link.lower.device, link.upper.device) if found else runs.leaf_leaf_m
+        medium = media.get((link.tier, length))
+        if medium is None:
+            medium = media[link.tier, length] = choose_medium(catalog, sides.get(link.tier, among), length)
+        return medium, length
+
+    return medium_of
 
 
 def _front_media(wiring: FrontWiring, sized: SizedFabric, catalog: Catalog) -> Callable[[Link], tuple[Medium, float]]:
@@ -133,8 +145,9 @@ def _front_media(wiring: FrontWiring, sized: SizedFabric, catalog: Catalog) -> C
     nodes, storage, uplinks = (media.nodes, media.node_m), (media.storage, media.storage_m), (media.uplinks, media.node_m)
 
     def medium_of(link: Link) -> tuple[Medium, float]:
-        if link.tier in between:
-            return between[link.tier]
+        found = between(link)
+        if found is not None:
+            return found
         if link.tier == UPLINK:
             return uplinks
         return storage if link.lower.device.startswith("storage-") else nodes
