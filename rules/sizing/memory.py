@@ -37,7 +37,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.training_bytes import ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, state_bytes
+from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, state_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -75,6 +75,8 @@ class MemoryModel:
         state = state_bytes(workload.precision, workload.optimizer)
         self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
         # of what a parameter keeps in the optimizer, the share that embedding and head keep beyond it
+        least = state.master + LEAST_MOMENTS.get(workload.optimizer, state.moments)
+        self.least_optimizer = least / (state.master + state.moments)
         self.root_share = ROOT_MOMENTS.get(workload.optimizer, 0.0) / (state.master + state.moments)
         least, weight, most = WEIGHT_BYTES.get(workload.precision, (state.weight,) * 3)
         self.copies, self.weight_ends = weight - state.weight, (least / weight, most / weight)
@@ -295,6 +297,7 @@ class MemoryModel:
         if ends is None:
             weights, gradients, *others = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
             gradients = (1.0, gradients[1]) if self.options.gradients_known else gradients
+            others[0] = (others[0][0] * self.least_optimizer, others[0][1])
             if self.trained.full and (plan.zero_stage < FULL_SHARDING or plan.pipeline > 1):
                 weights = (weights[0] * self.weight_ends[0], weights[1] * self.weight_ends[1])
             if self.shape.kind == "cnn":

@@ -34,7 +34,8 @@ UNKNOWN_OUTPUTS_NOTE = (
 )
 OPTIMIZER_NOTES = {
     "adamw_8bit": "8-bit AdamW: embeddings, which some libraries keep in 32 bits, are counted in 8",
-    "adafactor": "Adafactor: a first moment is counted, the factored second one is negligible",
+    "adafactor": "Adafactor: a first moment is counted, which the low end leaves out; the factored second one is negligible",
+    "sgd": "SGD: momentum is counted, which the low end leaves out",
     "muon": "Muon: embedding and head stay with AdamW and its two moments, as is counted; norms and biases are negligible",
 }
 """What the count of an optimizer's state leaves out."""
@@ -49,6 +50,10 @@ FIRST_FSDP_NOTE = (
     "the first version of PyTorch FSDP was seen to reserve 1.4 to 1.5 times its peak; the second (fully_shard) is counted here"
 )
 """63 and 58 GB reserved for a peak of 42 GB [meta-llama/llama-cookbook issue 120], 29 for 19 GB [the same, pull request 650]."""
+SCHEDULE_NOTE = (
+    "1F1B is counted, interleaved where there are virtual stages; out of scope of the search: zero-bubble schedules and DualPipe "
+    "(`estimate` counts their memory), and recomputation of some of the layers (a remedy where it is needed)"
+)
 FULL_SHARDING = 3
 
 
@@ -58,6 +63,7 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
     sharded = plan.zero_stage == FULL_SHARDING and plan.pipeline == 1 and plan.data * plan.context > 1
     said = {
         f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
+        SCHEDULE_NOTE: plan.pipeline > 1,
         "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
         OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),

@@ -72,6 +72,9 @@ OPTIMIZER_BYTES: dict[str, float] = {
 """Moments per parameter: two fp32 for AdamW (two bf16, two 8-bit), one fp32 for momentum, Lion, Muon, Adagrad, and Adafactor
 with a first moment; Adafactor's factored second moment is a row and a column per matrix and is left out."""
 
+LEAST_MOMENTS: dict[str, float] = {"adafactor": 0.0, "sgd": 0.0}
+"""Moments of optimizers that run without momentum too: Adafactor unless beta1 is given [Transformers], SGD unless momentum is [PyTorch]."""
+
 ROOT_MOMENTS: dict[str, float] = {"muon": 4.0}
 """Bytes that embedding and head keep beyond a layer's parameter: Muon takes matrices of layers alone and leaves the rest to AdamW with a
 second fp32 moment [Jordan 2024; Moonlight, arXiv:2502.16982 §2.2]. Norms are too few to count."""

@@ -77,6 +77,20 @@ def test_optimizers(optimizer, moments):
     assert found == pytest.approx(10 + moments, rel=0.002)
 
 
+WITHOUT_MOMENTUM = [
+    # Adafactor of Transformers keeps no first moment unless beta1 is given; SGD of PyTorch has no momentum unless it is given
+    ("adafactor", 4.0 / 8.0),
+    ("sgd", 4.0 / 8.0),
+    ("adamw", 1.0),
+]
+
+
+@pytest.mark.parametrize(("optimizer", "least"), WITHOUT_MOMENTUM)
+def test_optimizers_that_may_run_without_momentum(optimizer, least):
+    kernel = MemoryModel(workload(**LLAMA_8B, training__optimizer=optimizer))
+    assert kernel.ends(Plan(data=8, zero_stage=1))[TERMS.index("optimizer")] == pytest.approx((least, 1.03))
+
+
 MUON = [
     # billions of matrices in layers, and of embedding and head, of which Muon leaves the latter to AdamW [Jordan 2024; Moonlight,
     # arXiv:2502.16982 §2.2]; 8 bytes of moments there, 4 in the layers
