@@ -31,7 +31,7 @@ def judged(catalog, node, units, answers=None, fabric=None, storage=None):
     made.fabric, made.storage = fabric, storage
     fact = {**power.assess(made, context), **limits(power.RULES, catalog)}
     made.facts[Stage.POWER] = fact
-    made.findings = list(evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).findings)
+    made.said = list(evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).said)
     return made, context
 
 
