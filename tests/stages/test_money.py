@@ -31,7 +31,7 @@ def judged(catalog, node, units, answers=None, bom=()):
     power.assess(made, context)
     made.bom = list(bom)
     fact = {**money.assess(made, context), **limits(money.RULES, catalog)}
-    made.findings = list(evaluate(compile_rules(tuple(money.RULES)).stage(Stage.MONEY), fact, strict=True).findings)
+    made.said = list(evaluate(compile_rules(tuple(money.RULES)).stage(Stage.MONEY), fact, strict=True).said)
     return made, context, fact
 
 
