@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from rules.answer_checks import EITHER
 from rules.answers import AnswerError, Answers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 MOST_UNDO = 500
 
@@ -36,6 +41,13 @@ class Session:
         for other in EITHER.get(key, ()) if changed.given(key) else ():
             changed = changed.without(other)
         return self._undrafted(key)._to(changed)
+
+    def answer_all(self, values: Mapping[str, object], origin: str) -> Session:
+        """Return the session with several keys answered in one step of undo. Raises AnswerError."""
+        changed, session = self.answers, self
+        for key, raw in values.items():
+            changed, session = changed.with_value(key, raw, origin), session._undrafted(key)
+        return session if changed.values == self.answers.values else session._to(changed)
 
     def clear(self, key: str) -> Session:
         """Return the session in which `key` is not answered."""
@@ -80,6 +92,22 @@ class Session:
         if self.base is None or self.base == self.answers:
             return replace(self, base=None)
         return replace(self._to(self.base), base=None)
+
+    @property
+    def aside(self) -> tuple[tuple[str, object], ...]:
+        """Return the answers of an open what-if that are not those of the base, None for those that it has not; empty for none."""
+        if self.base is None:
+            return ()
+        before, now = self.base.values, self.answers.values
+        return tuple((key, now.get(key)) for key in sorted({*before, *now}) if before.get(key) != now.get(key))
+
+    def with_variant(self, aside: Iterable[tuple[str, object]]) -> Session:
+        """Return the session with a what-if open in which answers are as `aside` says; what is no answer is left out."""
+        opened = self.what_if()
+        for key, raw in aside:
+            with contextlib.suppress(AnswerError):
+                opened = opened.clear(key) if raw is None else opened.answer(key, raw)
+        return opened if opened.aside else self
 
     def mark_saved(self) -> Session:
         """Return the session that counts as saved."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -76,22 +75,15 @@ def run(options: argparse.Namespace) -> int:
 
 def _with_logs(answers: Answers, paths: list[str]) -> Answers:
     """Return the answers with what logs of collectives say, and the day of the latest log where no date was given."""
-    from wizard.files import FileError
-    from wizard.imports.collective_log import MOST_CHARACTERS, CollectiveLogError, answers_from
+    from wizard.site_log import LOG_KEY, log_answers
 
     days = []
     for path in paths:
-        try:
-            with Path(path).open("rb") as stream:
-                found = answers_from(stream.read(MOST_CHARACTERS + 1).decode("utf-8", errors="replace"))
-            days.append(date.fromtimestamp(Path(path).stat().st_mtime).isoformat())
-        except OSError as error:
-            raise FileError(path, f"cannot be read: {error.strerror}; check the name") from error
-        except CollectiveLogError as error:
-            raise FileError(path, str(error)) from error
+        found = log_answers(path)
+        days.append(str(found.pop(LOG_KEY)))
         for key, value in found.items():
             answers = answers.with_value(key, value, f"log {Path(path).name}"[:60])
-    return answers.with_value("measured.date", max(days), "log") if days and not answers.given("measured.date") else answers
+    return answers.with_value(LOG_KEY, max(days), "log") if days and not answers.given(LOG_KEY) else answers
 
 
 def _read(name: str | None) -> Loaded:

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING
 
 from rules.answers import AnswerError, shortened
 from wizard.changes import figures_changed, reasons
+from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.names import Names
 from wizard.plain import commands, told
 from wizard.preferences import typed
 from wizard.shown import value_text
+from wizard.site_log import answered_by_log
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -110,6 +112,14 @@ class Dialogue:
         if question is None:
             self.say("There is no question now; go KEY goes to one.")
             return
+        try:
+            measured = answered_by_log(self.work.session, question.key, text)
+        except FileError as error:
+            self.say(f"Not taken: {error}.")
+            return
+        if measured is not None:
+            self._take(measured, question)
+            return
         meant = typed(question.key, told.choice_of(question, text))
         problem = self.names.problem(question.key, meant)
         if problem:
@@ -125,6 +135,10 @@ class Dialogue:
         except AnswerError as error:
             self.say(f"Not taken: {error.message}.")
             return
+        self._take(session, question)
+
+    def _take(self, session: Session, question: Question) -> None:
+        """Take over an answer, say what it changed, and go on."""
         self.change(session)
         self.say(f"Noted: {question.label.strip()} is {value_text(question.key, self.work.answers.values.get(question.key))}.")
         self.tell_change()
