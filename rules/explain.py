@@ -75,8 +75,9 @@ def explain(considered: Considered | Ground, what: str) -> Explanation:
     considered
         What the advisor weighed (`rules.advisor.consider`), or the ground that was made of it.
     what
-        The name of a decision, the id of a rule, a key of the design ("power.total"), a fact ("headroom_gib", or with its stage
-        "vram:headroom_gib"; a dot will do where no key of the design has that name), or the key of an answer.
+        The name of a decision, the id of a rule, a key of the design ("power.total") or a section of it ("power"), a fact
+        ("headroom_gib", or with its stage "vram:headroom_gib"; a dot will do where no key of the design has that name), or the key of an
+        answer.
 
     Raises
     ------
@@ -111,6 +112,9 @@ def _chains(name: str, ground: Ground) -> list[Step]:
         return [chain.rule(ground.rules[name], None)]
     if name in ground.sections:
         return [chain.section(name)] if ground.candidate is not None else [_finding(each, chain) for each in ground.design.conflicts]
+    parts = [each for each in ground.sections if each.rpartition(".")[0] == name] if ground.candidate is not None else []
+    if parts:  # a whole section of the design
+        return [chain.section(each) for each in parts]
     facts = _facts_named(name, ground)
     if facts:
         return [chain.fact(stage, plain) for stage, plain in facts]

@@ -51,7 +51,9 @@ LARGEST_SHARE = 0.25
 PROGRAMS = {ALL_REDUCE: "all_reduce_perf", ALL_GATHER: "all_gather_perf", REDUCE_SCATTER: "reduce_scatter_perf",
             ALL_TO_ALL: "alltoall_perf", POINT_TO_POINT: "sendrecv_perf"}  # fmt: skip
 """The programs of nccl-tests, which rccl-tests has by the same names [NVIDIA/nccl-tests; ROCm/rccl-tests]."""
-SUITES = {"CUDA": "nccl-tests", "ROCm": "rccl-tests"}
+SUITES = {"CUDA": "nccl-tests", "ROCm": "rccl-tests", "Gaudi": "HCCL demo"}
+HCCL_TESTS = {ALL_REDUCE: "all_reduce", ALL_GATHER: "all_gather", REDUCE_SCATTER: "reduce_scatter", POINT_TO_POINT: "send_recv"}
+"""The tests of Intel's HCCL demo, which has none of all-to-all [HabanaAI/hccl_demo]."""
 PASS, LOOK, FAIL = "pass", "look into", "fail"
 
 
@@ -195,10 +197,15 @@ def _largest(hardware: Hardware) -> float:
 
 
 def _command(operation: str, scale: Scale, largest: float, candidate: Candidate) -> str:
-    """Return the command, for Slurm; "" for a software stack without nccl-tests."""
-    if candidate.gpu.stack not in SUITES:
+    """Return the command, for Slurm or, of Gaudi, for Open MPI; "" where the software stack has no such program."""
+    stack = candidate.gpu.stack
+    if stack not in SUITES or (stack == "Gaudi" and operation not in HCCL_TESTS):
         return ""
     per_node = max(1, scale.ranks // scale.nodes)
+    if stack == "Gaudi":
+        hosts = "" if scale.nodes == 1 else " --hostfile HOSTS"
+        size = f"{largest / GIB:g}g" if largest >= GIB else f"{largest / MIB:g}m"
+        return f"python3 run_hccl_demo.py --test {HCCL_TESTS[operation]} --size {size} --loop 20 -mpi -np {scale.ranks}{hosts}"
     end = f"{largest / GIB:g}G" if largest >= GIB else f"{largest / MIB:g}M"
     return f"srun -N {scale.nodes} --ntasks-per-node={per_node} --mpi=pmix {PROGRAMS[operation]} -b 8 -e {end} -f 2 -g 1 -n 20 -w 5 -c 1"
 
@@ -235,6 +242,11 @@ def _notes(candidate: Candidate, context: Context, sized: SizedFabric, suite: st
     notes = []
     if not suite:
         notes.append(f"{candidate.gpu.stack} has no nccl-tests: ask the vendor for the like, the expected values hold for any")
+    if candidate.gpu.stack == "Gaudi":
+        notes.append(
+            "HCCL demo runs one size at a time: repeat its command with --size for the other rows; its NW Bandwidth is the bus bandwidth; "
+            "HOSTS names the file of hosts"
+        )
     if sized.choice.chosen is not None and candidate.nodes > 1:
         percent = threshold_number(context.catalog.thresholds, "sw-accept-nccl", "percent_of_nic")
         where = "racks" if candidate.node.is_rack and candidate.node.trays > 1 else "nodes"

@@ -114,6 +114,11 @@ class TestTheTables:
         sections = {each.key.partition(".")[0] for each in FIELDS}
         assert not sections & {*CATALOG_ROOTS, *RESULT_ROOTS}
 
+    @pytest.mark.parametrize("name", ["acceptance", "design.acceptance"])
+    def test_a_section_alone_explains_its_keys(self, catalog, name):
+        found = explain(consider(Answers.of(SMALL), catalog), name)
+        assert {"acceptance.suite", "acceptance.tests"} <= {chain.name for chain in found.chains}
+
     def test_a_name_of_nothing_is_refused(self):
         for name in ("nowhere:nodes", "training.colour", "planet.mass"):
             with pytest.raises(OriginError, match=name.partition(":")[0]):

@@ -35,6 +35,12 @@ def plan(node: str, nodes: int, **more: object) -> AcceptancePlan:
     return acceptance_plan(considered.ranking.chosen.candidate, considered.context)
 
 
+def own(gpu: str, nodes: int) -> AcceptancePlan:
+    answers = {"model.preset": "llama-3.1-8b", "scale.mode": "fixed", "scale.nodes": nodes, "own_server.gpu": gpu, "own_server.gpus": 8}
+    considered = consider(Answers.of({**answers, "own_server.nics": 8, "own_server.nic_speed": "400 Gb/s"}), CATALOG)
+    return acceptance_plan(considered.ranking.chosen.candidate, considered.context)
+
+
 def the(made: AcceptancePlan, where: str, operation: str = ALL_REDUCE) -> CollectiveTest:
     (found,) = [each for each in made.tests if (each.where, each.operation) == (where, operation)]
     return found
@@ -126,12 +132,20 @@ class TestThePlan:
         )
         assert "alltoall_perf" in the(amd, "one node", ALL_TO_ALL).command
 
+    def test_gaudi_runs_the_demo_of_its_library(self):
+        """The wrapper's arguments and tests are those of HabanaAI/hccl_demo; with MPI as on Intel's page of collectives' performance."""
+        gaudi = own("intel-gaudi-3", 2)
+        assert gaudi.suite == "HCCL demo"
+        assert the(gaudi, "one node").command == "python3 run_hccl_demo.py --test all_reduce --size 16g --loop 20 -mpi -np 8"
+        pair = the(gaudi, "two nodes of one unit").command
+        assert pair == "python3 run_hccl_demo.py --test all_reduce --size 16g --loop 20 -mpi -np 16 --hostfile HOSTS"
+        assert {each.command for each in gaudi.tests if each.operation == ALL_TO_ALL} == {""}
+        assert any("one size at a time" in note for note in gaudi.notes)
+
     def test_other_software_gets_no_invented_command(self):
-        server = {"own_server.gpu": "intel-gaudi-3", "own_server.gpus": 8}
-        considered = consider(Answers.of({"model.preset": "llama-3.1-8b", "scale.mode": "fixed", "scale.nodes": 1, **server}), CATALOG)
-        gaudi = acceptance_plan(considered.ranking.chosen.candidate, considered.context)
-        assert gaudi.suite == ""
-        assert {each.command for each in gaudi.tests} == {""}
+        other = own("intel-max-1550", 1)
+        assert other.suite == ""
+        assert {each.command for each in other.tests} == {""}
 
     def test_buffers_fit_a_small_gpu(self):
         """Send and receive buffers of the largest message, and one to check, in 24 GB."""
