@@ -233,8 +233,8 @@ class Answers:
 
     def value(self, key: str) -> Value | None:
         """Return the given value, else the field's assumption (None where it has none)."""
-        declared = field_of(key)
-        return self.values[key] if self.given(key) else declared.assumed
+        found = self.values.get(key, UNKNOWN)
+        return field_of(key).assumed if found == UNKNOWN else found
 
     def text(self, key: str) -> str:
         """Return the value as text, "" where there is none."""

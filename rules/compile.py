@@ -108,13 +108,13 @@ class Ruleset:
     readers: Mapping[str, tuple[str, ...]]
 
     @cached_property
-    def printed(self) -> Mapping[str, tuple[str, ...]]:
+    def printed(self) -> Mapping[str, frozenset[str]]:
         """Return the fields that the texts of a rule print, by its id; not of a rule whose texts take more than fields to write."""
         found = {}
         for rule in self.rules:
             with suppress(RuleError):
                 if not any(fix.when for fix in rule.fix):
-                    found[rule.id] = template_fields(rule)
+                    found[rule.id] = frozenset(template_fields(rule))
         return found
 
 

@@ -192,6 +192,11 @@ class _Run:
         self.trace: list[TraceStep] = []
         self.session = str(next(_SESSIONS))
 
+    @cached_property
+    def plain(self) -> bool:
+        """Return whether the fact holds nothing but texts, numbers and yes and no, each of which can be written."""
+        return {*map(type, self.shown.fact.values())} <= {str, int, float, bool}
+
     def message(self, premise: str) -> str:
         """Return the fact for the rules that build on `premise`: the candidate's fields that they read, and the premise's name."""
         fields = "".join(f',"{key}":{self.values[name]}' for name, key in self.program.fields[premise])
@@ -255,7 +260,7 @@ class _Run:
     def _can_be_written(self, rule: Rule) -> bool:
         """Return whether it is certain that the texts of a rule can be written later: they print nothing but fields that are stated."""
         printed, fact = self.program.printed.get(rule.id), self.shown.fact
-        return printed is not None and all(isinstance(fact.get(name), (str, int, float)) for name in printed)
+        return printed is not None and printed <= fact.keys() and self.plain
 
 
 def _agenda(durable: Any, handle: int, offset: int) -> Iterator[str]:

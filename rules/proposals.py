@@ -202,6 +202,7 @@ class Use(NamedTuple):
     hardware: Hardware
 
 
+@lru_cache(maxsize=4096)
 def _uses(gpus: int, hardware: Hardware) -> tuple[Use, ...]:
     """Return how many of `gpus` a plan may use: all, or fewer with a smooth factor, the rest standing idle.
 
@@ -255,7 +256,7 @@ def ladder(largest: int) -> tuple[int, ...]:
 def _by_deadline(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
     """Return the smallest size on the ladder that finishes by the deadline with failures counted in."""
     hardware = _hardware(node, gpu, context)
-    key = (hardware, gpu.id, node.gpu_count)
+    key = (hardware.anonymous, gpu.id, node.gpu_count)
     if key not in known:
         known[key] = _deadline_units(hardware, node, gpu, context)
     units = known[key]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -84,6 +84,24 @@ def longest_between(first: Rows, second: Rows) -> float:
     return longest
 
 
+class RunsTo(dict[int, float]):
+    """The longest run in m to some places by the place of the other end, worked out when asked for."""
+
+    def __init__(self, places: frozenset[int]) -> None:
+        super().__init__()
+        self.rows = rows_of(places)
+
+    def __missing__(self, place: int) -> float:
+        length = self[place] = longest_between(rows_of(frozenset((place,))), self.rows)
+        return length
+
+
+@lru_cache(maxsize=1024)
+def runs_to(places: frozenset[int]) -> RunsTo:
+    """Return the runs to some places; the halls of all candidates are alike, so that they are kept."""
+    return RunsTo(places)
+
+
 @lru_cache(maxsize=16384)
 def _across(columns: tuple[int, ...], others: tuple[int, ...]) -> int:
     """Return the longest way in racks between columns of different rows, each over the nearest cross tray."""
@@ -110,8 +128,7 @@ def sold_m(length_m: float) -> float:
     return CUT_M * ceil(length_m / CUT_M - 1e-9)
 
 
-@dataclass(frozen=True)
-class Span:
+class Span(NamedTuple):
     """Switches `first` to `last` of one role, counted from 1, that stand at one place of the hall."""
 
     first: int

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.floor import ROW_RACKS, longest_between, longest_run, rows_of, run_m
+from rules.sizing.fabric.floor import ROW_RACKS, longest_run, run_m, runs_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rules.sizing.fabric.floor import Floor, Rows
+    from rules.sizing.fabric.floor import Floor, RunsTo
     from rules.sizing.fabric.links import Wiring
 
 OPTICS_FROM_M = 10.0
@@ -39,23 +39,6 @@ class Share:
     def fibres(self, split: int) -> int:
         """Return the fibres where `split` links share an optical port: a port that is not full has one too."""
         return sum(count * -(-links // split) for links, count in self.runs.items())
-
-
-class RackRuns(dict[int, float]):
-    """The longest run to some leaves, by rack of nodes from 0, worked out when asked for."""
-
-    def __init__(self, floor: Floor, leaves: Rows) -> None:
-        super().__init__()
-        self.floor, self.leaves = floor, leaves
-
-    def __missing__(self, rack: int) -> float:
-        place = self.floor.rack_place(min(rack, self.floor.racks - 1))
-        length = self[rack] = longest_between(rows_of(frozenset((place,))), self.leaves)
-        return length
-
-    def longest(self, first: int, last: int) -> float:
-        """Return the longest run of the racks from `first` to `last`."""
-        return max(self[rack] for rack in range(first, last + 1))
 
 
 Stretch = tuple[int, int, int, int, int]
@@ -98,9 +81,9 @@ class Runs:
         for block in range(self.blocks):
             rack, offset = divmod(block * self._size, self._per_rack)
             size, alone = min(self._all_ends - block * self._size, self._size), frozenset(managed.get(block, ()))
-            runs = self._runs_of(block)
+            runs, racks = self._runs_of(block), self._racks
             for cage, cages, ends, first, last in self._stretches(offset, size, alone):
-                length = runs[rack + first] if first == last else runs.longest(rack + first, rack + last)
+                length = runs[racks[rack + first]] if first == last else max(runs[place] for place in racks[rack + first : rack + last + 1])
                 if cage in alone:
                     length = max(length, self._manager_runs[block, cage])
                 alike[length, cages, ends] += 1
@@ -152,24 +135,23 @@ class Runs:
         per, rack = self.wiring.cages.leaf_down, self._per_rack
         first = block * self._size + cage * per
         last = min(self._all_ends, block * self._size + self._size, first + per)
-        run = self._runs_of(block).longest(first // rack, (last - 1) // rack) if last > first else 0.0
-        return max(run, self._manager_runs.get((block, cage), 0.0))
+        runs, racks = self._runs_of(block), self._racks[first // rack : (last - 1) // rack + 1] if last > first else ()
+        return max(*(runs[place] for place in racks), self._manager_runs.get((block, cage), 0.0), 0.0)
 
     def block_of(self, leaf: int) -> int:
         """Return the block of a leaf by its index in its plane."""
         return leaf // self.wiring.rails if self.wiring.is_rail else leaf
 
-    def _runs_of(self, block: int) -> RackRuns:
-        """Return the runs to the leaves of a block; blocks whose leaves stand in the same racks share them."""
+    def _runs_of(self, block: int) -> RunsTo:
+        """Return the runs to the leaves of a block by the place of the other end."""
         rails = self.wiring.rails if self.wiring.is_rail else 1
-        places = self.leaf_places(block * rails, (block + 1) * rails)
-        if places not in self._rack_runs:
-            self._rack_runs[places] = RackRuns(self.floor, rows_of(places))
-        return self._rack_runs[places]
+        return runs_to(self.leaf_places(block * rails, (block + 1) * rails))
 
     @cached_property
-    def _rack_runs(self) -> dict[frozenset[int], RackRuns]:
-        return {}
+    def _racks(self) -> Sequence[int]:
+        """Return the places of the racks of nodes; nodes beyond them stand in the last."""
+        floor, racks = self.floor, -(-self._all_ends // self._per_rack)
+        return [floor.rack_place(min(rack, floor.racks - 1)) for rack in range(racks)]
 
     # ------------------------------------------------------------------------------------------------ all nodes
 
