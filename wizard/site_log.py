@@ -1,4 +1,4 @@
-"""Logs of nccl-tests and rccl-tests as answers: a file that is named where the day of the measurement is asked for."""
+"""Logs of nccl-tests and rccl-tests as answers: named or pasted where the day of the measurement is asked for."""
 
 from __future__ import annotations
 
@@ -41,6 +41,26 @@ def log_named(key: str, text: str) -> Path | None:
 
 
 def answered_by_log(session: Session, key: str, text: str) -> Session | None:
-    """Return the session with all that a named log says answered, in one step of undo; None where no log is named. Raises FileError."""
+    """Return the session with all that a log says answered, in one step of undo; None where none is named or pasted. Raises FileError.
+
+    A pasted log counts as of today.
+    """
+    if is_pasted_log(key, text):
+        return session.answer_all(_pasted(text), "pasted log")
     path = log_named(key, text)
     return None if path is None else session.answer_all(log_answers(path), f"log {path.name}"[:60])
+
+
+def is_pasted_log(key: str, text: str) -> bool:
+    """Return whether several lines were given where a log may stand."""
+    return key == LOG_KEY and "\n" in text.strip()
+
+
+def _pasted(text: str) -> dict[str, str | int]:
+    from wizard.imports.collective_log import CollectiveLogError, answers_from
+    from wizard.versions import today
+
+    try:
+        return {**answers_from(text), LOG_KEY: today()}
+    except CollectiveLogError as error:
+        raise FileError("what was pasted", str(error)) from error

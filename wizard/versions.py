@@ -31,12 +31,13 @@ def rules_hash() -> str:
 
 def meta_of(name: str, catalog: Catalog, earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the meta table of a design; the date of an `earlier` meta table is kept."""
-    meta = {"name": name, "created": (earlier or {}).get("created") or _today()}
+    meta = {"name": name, "created": (earlier or {}).get("created") or today()}
     meta |= {key: value for key, value in (earlier or {}).items() if key == "notes"}
     return meta | {"tool_version": __version__, "catalog_hash": catalog.version, "rules_hash": rules_hash()}
 
 
-def _today() -> str:
+def today() -> str:
+    """Return the day by the clock, or by SOURCE_DATE_EPOCH where it is set [reproducible-builds.org]."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     try:
         moment = datetime.fromtimestamp(int(epoch), UTC) if epoch.isdecimal() else datetime.now(UTC)

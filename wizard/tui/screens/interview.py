@@ -11,9 +11,11 @@ from textual.content import Content
 from textual.style import Style
 
 from rules.answers import AnswerError
+from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.preferences import typed
 from wizard.shown import answered, open_text, text_of
+from wizard.site_log import answered_by_log, is_pasted_log
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.widgets.design_pane import DesignPane
@@ -269,7 +271,7 @@ class InterviewScreen(WizardScreen):
         event.stop()
         for row in self.rows():
             if row.key == event.key:
-                row.entry.heard = event.raw
+                row.entry.heard = row.entry.value if is_pasted_log(event.key, event.raw) else event.raw
         if event.raw == text_of(self.work.session, event.key):
             return
         self._answering += 1
@@ -291,9 +293,12 @@ class InterviewScreen(WizardScreen):
             session = base.draft(key, raw)
         else:
             try:
-                session = base.answer(key, typed(key, raw))
+                session = answered_by_log(base, key, raw) or base.answer(key, typed(key, raw))
             except AnswerError:
                 session = base.draft(key, raw)
+            except FileError as error:
+                session = base if is_pasted_log(key, raw) else base.draft(key, raw)
+                self.wizard.notify(str(error), severity="error", timeout=12)
         self.wizard.change(session)
 
     @on(Entered)

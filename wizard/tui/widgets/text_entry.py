@@ -9,10 +9,13 @@ from textual.message import Message
 from textual.widgets import Input
 
 from wizard.names import MOST_MATCHES
+from wizard.site_log import is_pasted_log
+from wizard.tui.widgets.messages import Answered
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual import events
     from textual.binding import BindingType
 
     from wizard.names import Name
@@ -30,6 +33,13 @@ class TextEntry(Input):
         super().__init__(value=text, placeholder=placeholder, compact=True, select_on_focus=False)
         self.key = key
         self.heard = text
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """Take all lines of a pasted log; of other text Textual takes the first line."""
+        if is_pasted_log(self.key, event.text):
+            event.stop()
+            event.prevent_default()
+            self.post_message(Answered(self.key, event.text))
 
     def show(self, text: str) -> None:
         """Show a stored answer without recording it."""
