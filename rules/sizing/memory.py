@@ -213,7 +213,7 @@ class MemoryModel:
         share, root = self.trained.share, part.root / plan.tensor
         if self.trained.full:
             moments = dense + self.root_share * root
-            copies = self.copies * (dense - root + routed) if gathered or plan.zero_stage < FULL_SHARDING else 0.0
+            copies = self.copies * (dense - root + routed) if plan.zero_stage < FULL_SHARDING else 0.0
             weights = dense * weight + routed * weight_e + copies
             return weights, dense * gradient + routed * gradient_e, moments * optimizer + routed * optimizer_e
         sharing = ranks if plan.zero_stage == 3 else 1.0
@@ -298,7 +298,7 @@ class MemoryModel:
             weights, gradients, *others = term_ends(plan.zero_stage, self.loss_head(plan), plan.pipeline > 1)
             gradients = (1.0, gradients[1]) if self.options.gradients_known else gradients
             others[0] = (others[0][0] * self.least_optimizer, others[0][1])
-            if self.trained.full and (plan.zero_stage < FULL_SHARDING or plan.pipeline > 1):
+            if self.trained.full and plan.zero_stage < FULL_SHARDING:
                 weights = (weights[0] * self.weight_ends[0], weights[1] * self.weight_ends[1])
             if self.shape.kind == "cnn":
                 others[1] = convolution_ends(self.shape)

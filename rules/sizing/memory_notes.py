@@ -74,6 +74,6 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,
         FIRST_FSDP_NOTE: sharded,
-        LOW_PRECISION_NOTES.get(workload.precision, ""): workload.precision in LOW_PRECISION_NOTES and not sharded,
+        LOW_PRECISION_NOTES.get(workload.precision, ""): workload.precision in LOW_PRECISION_NOTES and plan.zero_stage < FULL_SHARDING,
     }
     return tuple(note for note, holds in said.items() if holds)

@@ -33,7 +33,8 @@ WEIGHT_BYTES: dict[str, tuple[float, float, float]] = {
 """Bytes per parameter of a layer that products read in low precision, at least, expected and at most, where weights are not sharded. FP8
 weights may be all there is (`--fp8-param-gather`), with their transpose where the hardware cannot read it otherwise (Hopper), or both may
 be cached beside BF16 weights; MXFP8 and NVFP4 have scales of their own in each direction, and NVFP4 is cast from BF16 weights for each
-product or cached [Transformer Engine, handling transposes, and FP8 weight caching; Megatron-LM, fp8_param_gather]."""
+product or cached. Programs that shard weights fully cast for each product [Transformer Engine, handling transposes, and FP8 weight
+caching; Megatron-LM, fp8_param_gather; torchao]."""
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-bytes-adam-18": "rules.sizing.training_bytes.state_bytes",

@@ -170,9 +170,8 @@ class Footprint:
         root = stage.root / self.tensor
         if trained.full:
             weights, gradients, optimizer = (dense * one + routed * other for one, other in zip(shared, among, strict=True))
-            if self.kernel.copies:
-                kept = self.kernel.copies * (dense - root + routed)
-                weights = weights + (np.where(self.pipelined, kept, 0.0) if option.zero_stage == FULL_SHARDING else kept)
+            if self.kernel.copies and option.zero_stage < FULL_SHARDING:
+                weights = weights + self.kernel.copies * (dense - root + routed)
             if self.kernel.root_share:
                 optimizer = optimizer + self.kernel.root_share * root * shared[2]
             return weights, gradients, optimizer
