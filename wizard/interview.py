@@ -57,7 +57,8 @@ def _holds(answers: Answers, key: str, values: tuple[str, ...]) -> bool:
     text = answers.text(key)
     if ANY in values:
         return bool(text)
-    return text in values
+    said = answers.values.get(key)
+    return any(name in values for name in said) if isinstance(said, tuple) else text in values
 
 
 @dataclass(frozen=True)
