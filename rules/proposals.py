@@ -147,7 +147,8 @@ def _excluded(node: Node, gpu: Gpu, context: Context) -> tuple[str, str] | None:
     if named_gpus and gpu.id not in named_gpus:
         return "preferences.gpus", f"{gpu.name} is not among the GPUs that were asked for"
     if vendors and not vendors & {node.vendor.lower(), gpu.vendor.lower()}:
-        return "preferences.vendors", f"neither {node.vendor} nor {gpu.vendor} is among the vendors that were asked for"
+        named = f"{node.vendor} is not" if node.vendor == gpu.vendor else f"neither {node.vendor} nor {gpu.vendor} is"
+        return "preferences.vendors", f"{named} among the vendors that were asked for"
     if node.id in named_nodes or gpu.id in named_gpus:
         return None
     if answers.text("preferences.unverified_products") == "exclude" and not (gpu.verified and node.verified):

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 from catalogs.quantities import grouped
 from rules.advisor import Considered, consider
 from rules.answers import AnswerError
-from rules.constraints import constraints, least_needed
+from rules.constraints import constraints, least_needed, relaxed
 from rules.remedies import mend
-from rules.smallest import SmallestChange, smallest_change
+from rules.smallest import DROPPED, SmallestChange, smallest_change
 from rules.stages import all_stages
 from rules.whatif import with_changes
 from rules.whynot.margins import Margin, margins_of
 from rules.whynot.wishes import Wish, wish_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from rules.answers import Answers
     from rules.candidate import Candidate
     from rules.choice import Ranked, Ranking
@@ -96,7 +98,9 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
         return WhyNot(wish.name, wish.kind, False, "", excluded, ())
     found = _nearest(wish, forced)
     if found is None:
-        return WhyNot(wish.name, wish.kind, False, "", excluded or _never(forced), _changes(wish, considered, forced) if changes else ())
+        single = _changes(wish, considered, forced) if changes else ()
+        together = _together(wish, forced, [each.rule for each in excluded if each.kind == "answers"]) if changes and not single else ()
+        return WhyNot(wish.name, wish.kind, False, "", excluded or _never(wish, forced), single, together)
     obstacles = excluded + _obstacles(found.candidate, forced)
     if found in forced.ranking.good and chosen is not None:
         obstacles += (_ranked_lower(found, chosen, forced.ranking),) if not excluded or wish.kind == "plan" else ()
@@ -108,17 +112,22 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
     return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together)
 
 
-def _together(wish: Wish, forced: Considered) -> tuple[SmallestChange, ...]:
-    """Return changes that admit it together where none does alone: the remedies of all that stands against it."""
-    mended = mend(forced.context.answers, forced.context.catalog)
-    if not mended.after.fits or not mended.applied:
+def _together(wish: Wish, forced: Considered, dropped: Sequence[str] = ()) -> tuple[SmallestChange, ...]:
+    """Return changes that admit it together where none does alone: answers `dropped`, and the remedies of all that stands against it."""
+    before, catalog = forced.context.answers, forced.context.catalog
+    given_up = [key for key in dropped if key not in wish.changes and before.given(key)]
+    try:
+        mended = mend(relaxed(before, given_up), catalog)
+    except AnswerError:
         return ()
-    again = consider(mended.after.answers, forced.context.catalog).ranking.chosen
+    if not mended.after.fits or not (mended.applied or given_up):
+        return ()
+    again = consider(mended.after.answers, catalog).ranking.chosen
     if again is None or not wish.met_by(again.candidate):
         return ()
     last = {each.key: each for each in mended.applied}
-    before = forced.context.answers
-    return tuple(SmallestChange(key, before.text(key), each.after, 0.0, each.text) for key, each in last.items())
+    rows = [SmallestChange(key, before.text(key), DROPPED, 0.0, "do without this answer") for key in given_up if key not in last]
+    return (*rows, *(SmallestChange(key, before.text(key), each.after, 0.0, each.text) for key, each in last.items()))
 
 
 def _forced(wish: Wish, considered: Considered) -> Considered | None:
@@ -150,9 +159,16 @@ def _excluded(wish: Wish, considered: Considered) -> tuple[Obstacle, ...]:
     return tuple(kinds[kind] for kind in order if kind in kinds)[:MOST_OBSTACLES]
 
 
-def _never(forced: Considered) -> tuple[Obstacle, ...]:
+def _never(wish: Wish, forced: Considered) -> tuple[Obstacle, ...]:
+    """Return why nothing that was weighed is the wish, where no answer says so: no size works, or there is nothing to join or to cool."""
+    ranking = forced.ranking
+    several = any(each.candidate.nodes > 1 for each in (*ranking.good, *ranking.unproven, *ranking.bad))
+    if wish.kind == "fabric" and not several:
+        return (Obstacle("search", "fabric.single_node", "a design of one server has no fabric between servers"),)
     rows = [each for each in forced.rejected if each.kind == "search"]
-    return tuple(Obstacle("search", each.rule, f"{each.name}: {each.because}") for each in rows[:1])
+    if rows:
+        return tuple(Obstacle("search", each.rule, f"{each.name}: {each.because}") for each in rows[:1])
+    return (Obstacle("search", "proposals.none", f"no candidate that the other answers allow has it: {wish.name}"),)
 
 
 def _obstacles(candidate: Candidate, forced: Considered) -> tuple[Obstacle, ...]:

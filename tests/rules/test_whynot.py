@@ -125,3 +125,36 @@ class TestWhyNot:
         having = {node.gpu for node in catalog.nodes}
         alone = next(gpu for gpu in catalog.gpus if gpu.id not in having)
         assert "no server of the catalog has it" in why_not(one, alone.id).obstacles[0].because
+
+
+class TestNothingIsLeftUnsaid:
+    """Where no candidate is the wish, why-not says why, and what would admit it."""
+
+    def test_one_server_has_no_fabric(self, catalog):
+        one_server = consider(Answers.of(BASE | {"scale.nodes": 1, "preferences.nodes": ["nvidia-dgx-h100"]}), catalog)
+        found = why_not(one_server, "ethernet")
+        assert [each.because for each in found.obstacles] == ["a design of one server has no fabric between servers"]
+        assert [(each.key, each.after) for each in found.changes] == [("scale.nodes", "2")]
+
+    def test_nor_has_one_that_was_not_asked_for_as_one(self, catalog):
+        adapters = Answers.of({"model.preset": "llama-3.1-70b", "workload.kind": "fine_tuning_lora", "budget.purchase": "100k USD"})
+        base = consider(adapters, catalog)
+        assert base.ranking.chosen.candidate.nodes == 1
+        found = why_not(base, "infiniband", changes=False)
+        assert [each.because for each in found.obstacles] == ["a design of one server has no fabric between servers"]
+
+    def test_a_vendor_of_server_and_gpu_is_named_once(self, catalog):
+        base = weighed(catalog, preferences__vendors=["AMD"])
+        (obstacle,) = why_not(base, "nvidia-dgx-h100", changes=False).obstacles
+        assert obstacle.because == "NVIDIA DGX H100: NVIDIA is not among the vendors that were asked for"
+
+    def test_a_server_whose_gpu_the_answers_exclude_in_racks_too_small_for_it(self, catalog):
+        base = weighed(catalog, preferences__gpus=["nvidia-h100-sxm-80gb"], facility__rack_power="11 kW")
+        found = why_not(base, "nvidia-dgx-b200")
+        assert [each.rule for each in found.obstacles] == ["preferences.gpus"]
+        assert found.changes == ()
+        assert [each.key for each in found.together] == ["preferences.gpus", "facility.rack_power"]
+        changes = {key: value for each in found.together for key, value in each.changes.items()}
+        wish = wish_of("nvidia-dgx-b200", base)
+        after = consider(with_changes(base.context.answers, {**wish.changes, **changes}), catalog)
+        assert any(wish.met_by(each.candidate) for each in after.ranking.good)
