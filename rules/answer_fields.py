@@ -129,6 +129,8 @@ FIELDS: tuple[AnswerField, ...] = (
     _percent("budget.installation", "3 %", 100),
     _percent("budget.support", "4 %", 100),
     _quantity("budget.staff", "400000 USD/year", "USD/year", 0, 1e12),
+    _quantity("budget.licences", "4500 USD/year", "USD/year", 0, 1e7),
+    _percent("budget.interest", "5 %", 100),
     _choice("facility.hosting", ("own_hall", "colocation")),
     _quantity("budget.colocation", "180 USD/kW/month", "USD/kW/month", 0, 1e5),
     _percent("budget.residual", "20 %", 100),
@@ -141,6 +143,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e6),
     _choice("data.access", ("sequential", "random", "small_files"), "sequential", "data for training at scale is packed into large files"),
     _quantity("data.existing_rate", "3.2 GB/s", "GB/s", 0.01, 10_000),
+    _quantity("data.existing_free", "40 TB", "TB", 0, 1e6),
     _count("data.users", "40", 1, 100_000, units=("users", "user", "people")),
     # datacenter
     AnswerField("facility.region", "name", "Germany"),

@@ -94,6 +94,23 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="storage_cpu.existing_full",
+        stage=_STORAGE,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.existing_free_known == True, F.capacity_needed_tb > F.existing_free_tb),  # noqa: E712
+        guidance=("G3s.2",),
+        thresholds=("sto-lustre-80",),
+        because=(
+            "The data and ten checkpoints of {checkpoint_gb} need {capacity_needed_tb}, with {limit_sto_lustre_80} times as reserve; of "
+            "the storage that is there {existing_free_tb} are free. It fills up during the run, and writes slow down before that."
+        ),
+        fix=(
+            Fix("preferences.storage", "buy a parallel file system beside it, for data and checkpoints", "parallel_file_system"),
+            Fix("data.existing_free", "free as much of it, or have it grown"),
+        ),
+    ),
+    Rule(
         id="storage_cpu.existing_waits",
         stage=_STORAGE,
         kind=Kind.WARNING,
@@ -133,7 +150,7 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.shared_kind == "both",),
         guidance=("G3s.2",),
-        because="Shared data: {shared_words}, {shared_because}. {system_units} × {system}, set by the {system_binding}.",
+        because="Shared data: {shared_words}, {shared_because}. {system_units} × {system}, set by the {system_binding}; {system_because}.",
         decides=("storage.shared", "{shared_words}"),
     ),
     Rule(
@@ -176,7 +193,8 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         guidance=("G3s.2", "G4.5"),
         because=(
             "Shared data: {shared_words}, {shared_because}. {system_units} × {system} read {read_offered_gb_per_s} where "
-            "{read_needed_gb_per_s} are needed and {read_reference_gb_per_s} are NVIDIA's reference; the {system_binding} sets the number."
+            "{read_needed_gb_per_s} are needed and {read_reference_gb_per_s} are NVIDIA's reference; the {system_binding} sets the number. "
+            "Of its kind {system_because}."
         ),
         decides=("storage.shared", "{system_units} × {system}"),
     ),

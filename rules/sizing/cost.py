@@ -13,6 +13,7 @@ from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
+from rules.sizing.own_prices import RENT, own_prices
 from rules.sizing.ownership import added, charges, once_factor, residual_value, scaled, sum_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
@@ -53,7 +54,7 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
     purchase = purchase_of(lines) if server is not None else None
     energy = _energy(candidate.facility, answers, catalog)
     years = answers.number("budget.years") or 0.0
-    extra = charges(answers, catalog, purchase, candidate.facility)
+    extra = charges(answers, catalog, purchase, candidate.facility, gpus=candidate.gpus, years=years)
     outlay = None if purchase is None else scaled(purchase, extra.factor)
     yearly = {**({} if energy is None else {ENERGY: energy}), **extra.yearly}
     ownership = None if outlay is None else added([outlay, *(scaled(each, years) for each in yearly.values())])
@@ -69,7 +70,7 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
         missing=_missing(lines, server),
-        notes=_notes(candidate, server, energy, extra),
+        notes=(*_notes(candidate, server, energy, extra), *_unused(lines, answers)),
         outlay=outlay,
         yearly=yearly,
         charges=extra,
@@ -229,6 +230,13 @@ def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | No
         quantity(magnitude(end, "USD/hour") * factor, "USD") for end in (per_gpu_hour.low, per_gpu_hour.expected, per_gpu_hour.high)
     )
     return Range(low, expected, high, Kind.ESTIMATED)
+
+
+def _unused(lines: Iterable[BomLine], answers: Answers) -> tuple[str, ...]:
+    """Return a note on the person's own prices that price nothing of this bill."""
+    billed = {line.item for line in lines}
+    unused = [item for item in own_prices(answers) if item not in billed and not item.startswith(RENT)]
+    return (f"your own prices of what this bill does not hold: {', '.join(unused)}",) if unused else ()
 
 
 def _notes(candidate: Candidate, server: Quote | None, energy: Range | None, extra: Charges) -> tuple[str, ...]:

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
 PERCENT = 100.0
 MONTHS_PER_YEAR = 12.0
+LICENCES, FINANCING = "software licences", "financing"
 COLOCATION, COLOCATION_UNIT = "colocation", "USD per kW and month"
 RESIDUAL, DEPRECIATION = "residual-gpu-server", "depreciation-gpu-server"
 LAST_YEAR = 5
 """Last year for which a resale value is published."""
-ALWAYS_LEFT_OUT = ("spare parts beyond the shelf", "software licences", "financing")
+ALWAYS_LEFT_OUT = ("spare parts beyond the shelf",)
 """What no total includes."""
 
 
@@ -51,8 +52,13 @@ def once_factor(answers: Answers) -> float:
     return 1.0 + sum((answers.number(key) or 0.0) / PERCENT for key in ("budget.tax", "budget.installation"))
 
 
-def charges(answers: Answers, catalog: Catalog, purchase: Range | None, facility: FacilityDesign | None) -> Charges:
-    """Return taxes, installation, support, staff and colocation of a cluster whose bill comes to `purchase`."""
+def charges(
+    answers: Answers, catalog: Catalog, purchase: Range | None, facility: FacilityDesign | None, *, gpus: int = 0, years: float = 0.0
+) -> Charges:
+    """Return what comes on top for a cluster of `gpus` GPUs whose bill comes to `purchase` and that is used for `years`.
+
+    Taxes and installation once; support, staff, colocation, licences and interest a year.
+    """
     once: dict[str, float] = {}
     yearly: dict[str, Range] = {}
     basis: dict[str, str] = {}
@@ -75,7 +81,28 @@ def charges(answers: Answers, catalog: Catalog, purchase: Range | None, facility
     else:
         left_out.append("staff")
     _add_hosting(answers, catalog, facility, yearly, basis, left_out)
+    if answers.given("budget.licences"):
+        each = answers.number("budget.licences") or 0.0
+        yearly[LICENCES], basis[LICENCES] = flat(each * gpus), f"{each:g} USD a year for each GPU, your own figure"
+    else:
+        left_out.append(LICENCES)
+    if answers.given("budget.interest") and purchase is not None:
+        rate = (answers.number("budget.interest") or 0.0) / PERCENT
+        yearly[FINANCING] = scaled(scaled(purchase, 1.0 + sum(once.values())), interest_share(rate, years))
+        basis[FINANCING] = f"{rate * PERCENT:g} % a year of what is paid at the start, repaid in equal parts over {years:g} years"
+    else:
+        left_out.append(FINANCING)
     return Charges(once, yearly, basis, (*left_out, *ALWAYS_LEFT_OUT))
+
+
+def interest_share(rate: float, years: float) -> float:
+    """Return the interest of a loan in an average year, as a share of it: repaid in equal yearly parts over `years` at `rate` a year.
+
+    The annuity is i / (1 - (1 + i)^-n) of the loan, of which 1/n is repayment.
+    """
+    if rate <= 0.0 or years <= 0.0:
+        return 0.0
+    return float(rate / (1.0 - (1.0 + rate) ** -years) - 1.0 / years)
 
 
 def _add_hosting(

@@ -17,6 +17,7 @@ from rules.sizing.lookup import threshold_number
 if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.candidate import Candidate
+    from rules.sizing.results import FacilityDesign
 
 DAYS_PER_WEEK = 7.0
 LIQUID = ("liquid", "immersion")
@@ -111,7 +112,10 @@ def _critical(tasks: tuple[Task, ...], ends: dict[str, tuple[float, float]]) -> 
 
 @dataclass(frozen=True)
 class Phase:
-    """One of several purchases: when, how many units are added, how many GPUs there are then, and what it costs in USD (low, high)."""
+    """One of several purchases: when, how many units are added, how many GPUs there are then, and what it costs in USD (low, high).
+
+    `racks` stand and `power_kw` of IT at most is drawn when it is there; 0 where the hall was not sized.
+    """
 
     number: int
     month: float
@@ -120,35 +124,71 @@ class Phase:
     low: float
     high: float
     buys: str
+    racks: int = 0
+    power_kw: float = 0.0
+
+
+FOR_ALL_AT_ONCE = ("storage", "cooling")
+"""Bought with the first purchase for the whole cluster: pipes, coolant units and file systems are not laid out twice."""
+BY_RACK = ("rack", "power")
+"""Bought with the racks of each purchase; the first has those of network and storage too."""
+
+
+def racks_then(facility: FacilityDesign | None, units: int, nodes: int) -> int:
+    """Return how many racks stand when the first `units` of `nodes` are there: theirs, and all that hold no nodes. 0 without a hall."""
+    if facility is None:
+        return 0
+    holding = [plan for plan in facility.racks if plan.nodes_per_rack > 0]
+    others = facility.rack_count - sum(plan.racks for plan in holding)
+    each = max((plan.nodes_per_rack for plan in holding), default=0)
+    share = math.ceil(sum(plan.racks for plan in holding) * units / nodes) if nodes else 0
+    return others + (max(share, math.ceil(units / each)) if each else share)
+
+
+def power_then_kw(facility: FacilityDesign | None, units: int, nodes: int) -> float:
+    """Return the IT power at most in kW when the first `units` of `nodes` are there: theirs, and that of network and storage in full."""
+    if facility is None or nodes < 1:
+        return 0.0
+    whole, per_node = magnitude(facility.it_power_maximum, "kW"), magnitude(facility.node_power_maximum, "kW")
+    return whole - per_node * (nodes - units)
 
 
 def phases_of(candidate: Candidate, count: int, months: float) -> tuple[Phase, ...]:
     """Return the purchases of a cluster that is bought in `count` parts, `months` apart.
 
-    Storage, racks, power and cooling come first, for all of it; servers and their network in equal parts. Prices are those of today.
+    Storage and cooling come first, for all of it; servers with their network and racks in equal parts. Prices are those of today.
     """
     cost = candidate.cost
     if cost is None or count < 2:
         return ()
     count = min(count, candidate.units)
-    shared = ("storage", "rack", "power", "cooling")
-    rows, bought = [], 0
+    facility, whole = candidate.facility, racks_then(candidate.facility, candidate.units, candidate.units)
+    rows, bought, standing = [], 0, 0
     for number in range(1, count + 1):
         share = math.ceil(candidate.units * number / count) - bought
         bought += share
         low = high = 0.0
+        racks = racks_then(facility, bought, candidate.units)
+        by_rack = (racks - standing) / whole if whole else share / candidate.units
+        standing = racks
         for line in cost.bom:
             if line.unit_low is None:
                 continue
-            part = (1.0 if number == 1 else 0.0) if line.category in shared else share / candidate.units
+            part = share / candidate.units
+            if line.category in FOR_ALL_AT_ONCE:
+                part = 1.0 if number == 1 else 0.0
+            elif line.category in BY_RACK:
+                part = by_rack
             low += line.quantity * line.unit_low * part
             high += line.quantity * (line.unit_high if line.unit_high is not None else line.unit_low) * part
         factor = cost.charges.factor if cost.charges is not None else 1.0
         buys = (
-            "storage, racks and cooling for all of it, and its servers with their network" if number == 1 else "servers with their network"
+            "storage and cooling for all of it, and its servers with their network and racks"
+            if number == 1
+            else "servers with their network and racks"
         )
-        gpus = bought * candidate.node.gpu_count
-        rows.append(Phase(number, (number - 1) * months, share, gpus, low * factor, high * factor, buys))
+        gpus, power = bought * candidate.node.gpu_count, power_then_kw(facility, bought, candidate.units)
+        rows.append(Phase(number, (number - 1) * months, share, gpus, low * factor, high * factor, buys, racks, power))
     return tuple(rows)
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.sizing.cost import ENERGY
 from rules.sizing.electricity import electricity_price
+from rules.sizing.ownership import FINANCING
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -25,6 +26,8 @@ GROUPS = {
     "price of racks, power and cooling": ("rack", "power", "cooling"),
 }
 OTHER_GROUP = "price of other parts"
+OF_THE_PURCHASE = {"support": "rate of support", FINANCING: "rate of interest"}
+"""Yearly costs that are a share of the purchase, with the input that sets the share."""
 MOST_NAMED = 5
 
 
@@ -54,13 +57,13 @@ def sensitivities(cost: CostEstimate, candidate: Candidate, context: Context) ->
 
 
 def _once_and_support(cost: CostEstimate) -> float:
-    """Return what a dollar more of purchase adds to the total: taxes and installation once, support every year."""
+    """Return what a dollar more of purchase adds to the total: taxes and installation once, support and interest every year."""
     extra = cost.charges
     if extra is None or cost.purchase is None:
         return 1.0
-    support = extra.yearly.get("support")
     purchase = magnitude(cost.purchase.expected, "USD")
-    yearly = magnitude(support.expected, "USD") / purchase if support is not None and purchase > 0 else 0.0
+    with_it = [extra.yearly[name] for name in OF_THE_PURCHASE if name in extra.yearly]
+    yearly = sum(magnitude(each.expected, "USD") for each in with_it) / purchase if purchase > 0 else 0.0
     return extra.factor + yearly * cost.years
 
 
@@ -115,7 +118,7 @@ def _energy(cost: CostEstimate, candidate: Candidate, context: Context, total: f
 def _yearly(cost: CostEstimate, total: float) -> list[Sensitivity]:
     rows = []
     for name, amount in cost.yearly.items():
-        if name in (ENERGY, "support"):
+        if name == ENERGY or name in OF_THE_PURCHASE:
             continue
         low, expected, high = (magnitude(end, "USD") for end in (amount.low, amount.expected, amount.high))
         words = " a year"
@@ -127,10 +130,10 @@ def _yearly(cost: CostEstimate, total: float) -> list[Sensitivity]:
                 total + (low - expected) * cost.years, total + (high - expected) * cost.years,
             )
         )  # fmt: skip
-    support = cost.yearly.get("support")
-    if support is not None:
-        part = magnitude(support.expected, "USD") * cost.years * SWING
-        rows.append(Sensitivity("rate of support", "a tenth less", "a tenth more", total - part, total + part))
+    for name, words in OF_THE_PURCHASE.items():
+        if name in cost.yearly:
+            part = magnitude(cost.yearly[name].expected, "USD") * cost.years * SWING
+            rows.append(Sensitivity(words, "a tenth less", "a tenth more", total - part, total + part))
     return rows
 
 

@@ -7,13 +7,16 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rules.sizing.prices import quote_of
+from rules.sizing.storage import StorageNeeds
+
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from catalogs import Catalog
     from catalogs.loading import Shelf
     from catalogs.schema import Storage
-    from rules.sizing.storage import StorageNeeds
+    from rules.answers import Answers
 
 GB = 1e9
 
@@ -41,6 +44,7 @@ class StorageSystem:
     operations: float | None = None
     client_slots: int | None = None
     minimum: int = 1
+    because: str = ""
 
 
 @dataclass(frozen=True)
@@ -79,18 +83,71 @@ def _rated(shelf: Shelf[Storage]) -> tuple[_Rated, ...]:
 
 
 def choose_system(
-    needs: StorageNeeds, kind: str, catalog: Catalog, vendors: Collection[str] = (), working_set: float | None = None
+    needs: StorageNeeds,
+    kind: str,
+    catalog: Catalog,
+    vendors: Collection[str] = (),
+    working_set: float | None = None,
+    answers: Answers | None = None,
 ) -> StorageSystem | None:
-    """Return the system of `kind` that meets the needs with the least power, or None where the catalog has none.
+    """Return the system of `kind` that meets the needs at the least cost, or None where the catalog has none; `because` says why it.
 
     Only systems whose read and write rate and capacity are known are chosen unasked; where `vendors` names a maker of storage, its
-    systems come first even with unknown values, which stay unknown. `working_set` replaces the capacity needed.
+    systems come first even with unknown values, which stay unknown. `working_set` replaces the capacity needed. Of those, the cheapest
+    with a price is taken; without any price the one that draws least, since power is what else is paid for; without a stated power the
+    one of fewest units. What states neither cannot be compared, and the reason says how many those were.
     """
     wanted = {vendor.lower() for vendor in vendors}
     rows = [row for row in _rated(catalog.storage) if row.record.system == kind]
     named = [row for row in rows if row.record.vendor.lower() in wanted and row.read is not None]
     sized = [_sized(row, needs, working_set) for row in named or [row for row in rows if row.complete]]
-    return min(sized, key=lambda each: (each.power_w is None, each.power_w or 0.0, each.units, each.product), default=None)
+    quotes = {each.product: quote_of(each.product, catalog, answers) for each in sized}
+    prices = {product: quote.expected for product, quote in quotes.items() if quote is not None}
+
+    def order(each: StorageSystem) -> tuple[bool, float, bool, float, int, str]:
+        cost = prices.get(each.product, 0.0) * each.units
+        return each.product not in prices, cost, each.power_w is None, each.power_w or 0.0, each.units, each.product
+
+    best = min(sized, key=order, default=None)
+    return None if best is None else replace(best, because=_why(best, sized, prices, asked=bool(named)))
+
+
+def _why(best: StorageSystem, sized: list[StorageSystem], prices: Collection[str], *, asked: bool) -> str:
+    """Return by what the system stands before the others of its kind, and how many could not be compared."""
+    whose = "that its maker, who was asked for, sells" if asked else "whose rates and capacity were read at their source"
+    if len(sized) == 1:
+        return f"it is the only one {whose}"
+    if best.product in prices:
+        return f"it costs least of the {sum(each.product in prices for each in sized)} with a known cost, of {len(sized)} {whose}"
+    stated = sum(each.power_w is not None for each in sized)
+    if not stated:
+        return f"neither cost nor power is known of the {len(sized)} {whose}, and it takes the fewest units"
+    rest = f"; {len(sized) - stated} more state no power and could not be compared" if stated < len(sized) else ""
+    return f"no cost is known, and it draws least of the {stated} {whose} with their power{rest}"
+
+
+def choose_file_server(
+    home: float, catalog: Catalog, vendors: Collection[str] = (), answers: Answers | None = None
+) -> StorageSystem | None:
+    """Return the file server of the catalog that holds `home` bytes; None where none states what a choice rests on.
+
+    Home directories ask for room and small files, not for the rates of the training: their capacity alone sets the number of units.
+    """
+    return choose_system(StorageNeeds(0.0, 0.0, 0.0, 0.0, 0.0, 0.0, None, home, home, 0, 0.0), "nfs", catalog, vendors, answers=answers)
+
+
+@lru_cache(maxsize=8)
+def why_no_file_server(shelf: Shelf[Storage]) -> str:
+    """Return what each file server of the catalog leaves unsaid, so that none is chosen unasked."""
+    left = []
+    for row in _rated(shelf):
+        parts = {"read rate": row.read, "write rate": row.write, "capacity": row.capacity}
+        unsaid = [name for name, value in parts.items() if value is None]
+        if row.record.system == "nfs" and not row.complete:
+            left.append(f"{row.record.name}: {', '.join(unsaid) or 'values not read at their source'}")
+    return (
+        f"no file server of the catalog states all that a choice rests on ({'; '.join(left)} unknown)" if left else "none is in the catalog"
+    )
 
 
 def _sized(row: _Rated, needs: StorageNeeds, working_set: float | None) -> StorageSystem:

@@ -116,6 +116,8 @@ FACTS: tuple[FactField, ...] = (
     FactField("own_price_count", "prices that the person named"),
     FactField("phase_count", "purchases that the cluster is bought in, 0 where it is one"),
     FactField("first_phase_usd", "expected cost of the first purchase"),
+    FactField("first_phase_racks", "racks that stand after the first purchase, 0 where it is bought at once"),
+    FactField("first_phase_kw", "IT power at most after the first purchase, 0 where it is bought at once"),
     FactField("first_phase_gpus", "GPUs after the first purchase"),
     FactField("last_phase_months", "months from the first to the last purchase"),
     FactField("deadline_days", "the deadline, 0 where there is none"),

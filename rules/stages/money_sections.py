@@ -8,7 +8,7 @@ from catalogs.quantities import format_quantity, magnitude, quantity
 from rules.findings import Stage
 from rules.sizing.cost import run_gpu_hours
 from rules.sizing.own_prices import USD, exchange_rates
-from rules.sizing.ownership import depreciation_years, parts_of
+from rules.sizing.ownership import depreciation_years, parts_of, usd
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import rent_or_buy
 from rules.sizing.schedule import phases_of, placed, tasks_of
@@ -37,6 +37,12 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         ("per_million_units", cost.per_million_units, "USD"),
     ):
         section[name] = "unknown" if found is None else _range_row(found, unit)
+    hours = run_gpu_hours(candidate, context)
+    if cost.per_gpu_hour is not None and hours > 0.0:
+        low, expected, high = (
+            magnitude(end, "USD/hour") * hours for end in (cost.per_gpu_hour.low, cost.per_gpu_hour.expected, cost.per_gpu_hour.high)
+        )
+        section["per_run"] = _range_row(usd(low, expected, high), "USD")
     section["missing"] = list(cost.missing)
     section["notes"] = [*cost.notes, *_in_own_currency(cost, context)]
     section["sensitivity"] = _sensitivity(cost, candidate, context)
@@ -133,6 +139,8 @@ def _phases(candidate: Candidate, context: Context) -> list[dict[str, object]]:
             "after": f"{each.month:g} month",
             "units": each.units,
             "gpus_then": each.gpus,
+            **({"racks_then": each.racks} if each.racks else {}),
+            **({"it_power_then": format_quantity(quantity(each.power_kw, "kW"), "kW")} if each.power_kw else {}),
             "buys": each.buys,
             "low": format_quantity(quantity(each.low, "USD"), "USD"),
             "high": format_quantity(quantity(each.high, "USD"), "USD"),

@@ -125,6 +125,8 @@ def term_facts(cost: CostEstimate, candidate: Candidate, context: Context) -> di
         "phase_count": len(phases),
         "first_phase_usd": (phases[0].low + phases[0].high) / 2.0 if phases else 0.0,
         "first_phase_gpus": phases[0].gpus if phases else 0,
+        "first_phase_racks": phases[0].racks if phases else 0,
+        "first_phase_kw": phases[0].power_kw if phases else 0.0,
         "last_phase_months": phases[-1].month if phases else 0.0,
         "phased_days": phased_days(candidate, phases),
         "deadline_days": answers.number("scale.deadline") or 0.0,

@@ -21,6 +21,7 @@ _RENT = computed("sizing.prices.rental_range", "gpu_name", "rental.low", "rental
 
 _CHARGES = (
     "budget.tax", "budget.installation", "budget.support", "budget.staff", "facility.hosting", "budget.colocation",
+    "budget.licences", "budget.interest",
 )  # fmt: skip
 _CROSSING = computed("sizing.renting.crossing_of", "per_gpu_hour_usd", "rent_low_usd", "rent_high_usd", note="owned hour over rented hour")
 _SCHEDULE = computed(
@@ -104,7 +105,7 @@ ORIGINS: dict[str, Origin] = {
         computed("sizing.ownership.colocation_price", "facility.hosting", "budget.colocation", "power:it_power_kw"),
     ),
     "own_price_count": computed("sizing.own_prices.own_prices", "budget.own_prices", "budget.exchange_rates"),
-    **for_each("phase_count first_phase_usd first_phase_gpus last_phase_months", _PHASES),
+    **for_each("phase_count first_phase_usd first_phase_gpus first_phase_racks first_phase_kw last_phase_months", _PHASES),
     "deadline_days": taken("scale.deadline"),
     "phased_days": computed("sizing.schedule.run_days_in_phases", "reliability:run_days", "phase_count", "last_phase_months", "gpu_count"),
 }
@@ -118,6 +119,7 @@ SECTIONS: dict[str, str | Origin] = {
     "cost.ownership": "ownership_usd",
     "cost.per_gpu_hour": "per_gpu_hour_usd",
     "cost.per_million_units": "per_million",
+    "cost.per_run": "run_usd",
     "cost.missing": "missing",
     "cost.notes": "left_out",
     "cost.outlay": "purchase_usd",

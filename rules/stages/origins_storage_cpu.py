@@ -93,6 +93,10 @@ ORIGINS: dict[str, Origin] = {
     **for_each("access access_given", taken("data.access")),
     "operations": computed("sizing.storage.read_operations", "dataset_read_gb_per_s", "work.sample_bytes", "access"),
     "record": computed(_NEEDS, "work.sample_bytes", "training.sequence_length"),
+    "system_because": computed(
+        "sizing.storage_systems.choose_system", "system", "storage.power", "price.low", "budget.own_prices", "preferences.vendors"
+    ),
+    **for_each("existing_free_known existing_free_tb", taken("data.existing_free")),
     **for_each("operations_known operations_offered system_unit system_protection raw_tb protection_percent", _SYSTEM),
     **for_each("object_found object_store object_units object_binding object_read_gb_per_s", _OBJECTS),
     "object_fill_gb_per_s": computed("sizing.storage.object_store_needs", "capacity_needed_tb", "shared_kind"),

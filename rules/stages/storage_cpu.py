@@ -26,9 +26,9 @@ from rules.sizing.storage import (
     shared_storage,
     storage_needs,
 )
-from rules.sizing.storage_systems import StorageSystem, choose_system, through_links
+from rules.sizing.storage_systems import StorageSystem, choose_file_server, choose_system, through_links, why_no_file_server
 from rules.stages.host_facts import host_facts
-from rules.stages.storage_cpu_facts import checkpoint_facts, need_facts, system_facts
+from rules.stages.storage_cpu_facts import checkpoint_facts, existing_room, need_facts, system_facts
 from rules.stages.storage_cpu_fields import FACTS
 from rules.stages.storage_cpu_sections import describe, storage_design
 
@@ -55,6 +55,7 @@ class Assessed:
     node_storage: float | None
     access: str = "sequential"
     object_store: StorageSystem | None = None
+    users_given: bool = False
     existing: float | None = None
     """Bytes per second of all nodes to the storage that is there, where it is used."""
 
@@ -112,7 +113,8 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
         batch=plan.micro_batch if plan is not None else 1,
     )
-    return Assessed(found, needs, kind, because, system, host, node_storage, access, store, there)
+    counted = answers.given("data.users")
+    return Assessed(found, needs, kind, because, system, host, node_storage, access, store, counted, there)
 
 
 def _existing(context: Context) -> float | None:
@@ -127,14 +129,14 @@ def _systems(needs: StorageNeeds, kind: str, candidate: Candidate, context: Cont
     carried = candidate.fabric.storage_gbps / BITS_PER_BYTE * GB if candidate.fabric else 0.0
     store = None
     if kind in ("object_store", "both"):
-        store = choose_system(object_store_needs(needs, kind), "object_store", catalog, vendors)
+        store = choose_system(object_store_needs(needs, kind), "object_store", catalog, vendors, answers=context.answers)
     if kind == "object_store":
         store = through_links(store, carried)
         return store, store
     if kind not in ("parallel_file_system", "both"):
         return None, None
     working = min(needs.capacity, OBJECT_STORE_FROM_BYTES) if kind == "both" else None
-    return through_links(choose_system(needs, "parallel_file_system", catalog, vendors, working), carried), store
+    return through_links(choose_system(needs, "parallel_file_system", catalog, vendors, working, context.answers), carried), store
 
 
 def _node_storage(candidate: Candidate) -> float | None:
@@ -175,13 +177,14 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         **checkpoint_facts(sized, context),
         **system_facts(sized, context),
         **host_facts(sized.host_needs, candidate.host),
+        **existing_room(sized, context),
         "memory_shared": candidate.node.topology == UNIFIED,
         "video": context.workload.data_kind == "video",
     }
 
 
 def bill(candidate: Candidate, context: Context) -> list[BomLine]:
-    """Return the storage lines: the shared systems, and the file server for home directories (product open) beside more than one node."""
+    """Return the storage lines: the shared systems, and the file server for home directories beside more than one node."""
     storage, catalog = candidate.storage, context.catalog
     if storage is None:
         return []
@@ -191,13 +194,26 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
     home = math.ceil(magnitude(storage.home_capacity, "TB"))
     open_product = "product open: ask storage vendors"
     if kind == "nfs_server":
-        name = f"NFS file server, flash, {capacity} TB usable for data and {home} TB apart for home directories"
-        return [BomLine("nfs-file-server", name, "storage", 1, note=open_product)]
+        lines.append(BomLine("nfs-file-server", f"NFS file server, flash, {capacity} TB usable for data", "storage", 1, note=open_product))
     if kind in ("object_store", "both") and not any(catalog.storage[product].system == "object_store" for product in storage.systems):
         lines.append(BomLine("object-store", f"Object store, {capacity} TB usable", "storage", 1, note=open_product))
     if kind == "parallel_file_system" and not lines:
         lines.append(BomLine("parallel-file-system", f"Parallel file system, {capacity} TB usable", "storage", 1, note=open_product))
     if candidate.nodes > 1 and kind != "existing":
-        name = f"File server for home directories and environments, flash, {home} TB usable"
-        lines.append(BomLine("home-file-server", name, "storage", 1, note=open_product))
+        lines.append(_home_line(home, context))
     return lines
+
+
+def _home_line(home: int, context: Context) -> BomLine:
+    """Return the file server for home directories: a product of the catalog, or an open one with the reason."""
+    catalog, vendors = context.catalog, context.answers.names("preferences.vendors")
+    server = choose_file_server(home * TB, catalog, vendors, context.answers)
+    if server is None:
+        name = f"File server for home directories and environments, flash, {home} TB usable"
+        return BomLine(
+            "home-file-server", name, "storage", 1, note=f"product open: {why_no_file_server(catalog.storage)}; ask storage vendors"
+        )
+    held = "its usable capacity is not published" if server.capacity is None else f"{server.capacity / TB:,.0f} TB usable"
+    protection = server.protection or "protection not stated"
+    note = f"home directories and environments, {home} TB: {held}, {protection}; {server.because}"
+    return BomLine(server.product, server.name, "storage", server.units, note=note)

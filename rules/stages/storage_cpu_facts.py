@@ -97,6 +97,13 @@ def _existing_facts(sized: Assessed) -> dict[str, Scalar]:
     }
 
 
+def existing_room(sized: Assessed, context: Context) -> dict[str, Scalar]:
+    """State how much of the storage that is there is free, where it is used and that was said."""
+    free = context.answers.quantity("data.existing_free")
+    known = sized.existing is not None and free is not None
+    return {"existing_free_known": known, "existing_free_tb": free.to("TB").magnitude if known and free is not None else 0.0}
+
+
 def system_facts(sized: Assessed, context: Context) -> dict[str, Scalar]:
     """State which systems serve the needs, and why so many units of them."""
     system = sized.system
@@ -116,6 +123,7 @@ def system_facts(sized: Assessed, context: Context) -> dict[str, Scalar]:
         "capacity_offered_tb": (system.capacity or 0.0) / TB if system else 0.0,
         "operations_known": system is not None and system.operations is not None,
         "operations_offered": (system.operations or 0.0) if system else 0.0,
+        "system_because": (system.because if system else "") or "none was chosen",
         "system_unit": system.unit if system else "unit",
         "system_protection": (system.protection if system else "") or "protection not stated",
         "raw_tb": (system.raw or 0.0) / TB if system else 0.0,

@@ -25,11 +25,12 @@ def storage_design(sized: Assessed, nodes: int, staged: float) -> StorageDesign:
     """Return the storage of a candidate as a record, with what must be said of it."""
     needs, system, plan = sized.needs, sized.system, sized.goodput.checkpoints
     notes = [f"shared data: {KINDS[sized.kind]}, {sized.because}"]
+    users = f"{needs.users} users" if sized.users_given else f"{needs.users} users assumed"
     if nodes > 1 and sized.existing is None:
-        notes.append(f"home directories and environments: {needs.users} users assumed, on a file server of their own, made for small files")
+        notes.append(f"home directories and environments: {users}, on a file server of their own, made for small files")
     elif sized.existing is None:
         notes.append(
-            f"home directories and environments: {needs.users} users assumed, on the node's own drives or a file server that is there "
+            f"home directories and environments: {users}, on the node's own drives or a file server that is there "
             "already; the design buys none, and what must survive the node is copied off it"
         )
     if sized.existing is None and (system is None or system.write is None):
@@ -110,6 +111,7 @@ def _tiers(storage: StorageDesign) -> list[dict[str, object]]:
 def _tier(system: StorageSystem) -> dict[str, object]:
     """Return a system with its unit of growth, protection, network and limits; what is unknown is left out."""
     row: dict[str, object] = {"name": system.name, "units": system.units, "grows_by": f"1 {system.unit}", "set_by": system.binding}
+    row |= {"chosen_since": system.because} if system.because else {}
     for name, value, scale, unit in (
         ("raw", system.raw, TB, "TB"),
         ("usable", system.capacity, TB, "TB"),

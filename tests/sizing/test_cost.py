@@ -223,7 +223,7 @@ def test_rental_prices_of_h100(catalog):
     ("region", "usd"), [("Germany", 0.1552), ("Norway", 0.0541), ("ireland", 0.228), ("FRA", 0.1024), ("Virginia", 0.0899)]
 )
 def test_electricity_of_large_consumers_by_place(catalog, region, usd):
-    """Eurostat nrg_pc_205, 20 to 70 GWh a year without taxes, 2024: Germany 0.1427 EUR/kWh, Norway 0.0498; EIA 2024: Virginia 8.99 cents."""
+    """Eurostat nrg_pc_205 without taxes, 2024: Germany 0.1427 EUR/kWh, Norway 0.0498; EIA 2024: Virginia 8.99 cents."""
     found = electricity_price(Answers.of({"facility.region": region}), catalog)
     assert magnitude(found.price.expected, "USD/kWh") == pytest.approx(usd)
     assert found.is_of_place

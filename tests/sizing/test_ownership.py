@@ -9,11 +9,11 @@ from catalogs.quantities import magnitude, quantity
 from rules.advisor import advise, consider
 from rules.answers import AnswerError, Answers
 from rules.sizing.own_prices import exchange_rates, own_prices
-from rules.sizing.ownership import residual_shares
+from rules.sizing.ownership import interest_share, residual_shares
 from rules.sizing.prices import quote_of, rental_range
 from rules.sizing.renting import costs_at, crossing_of, offers_of
 from rules.sizing.results import CostEstimate, Range
-from rules.sizing.schedule import Phase, Task, placed, run_days_in_phases
+from rules.sizing.schedule import Phase, Task, phases_of, placed, run_days_in_phases
 from rules.sizing.sensitivity import sensitivities
 
 B200 = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.nodes": 8, "training.tokens": "1T"}
@@ -218,3 +218,43 @@ def test_budgets_change_what_is_built(catalog):
         assert design.figures.purchase_low_usd <= budget
         sizes.append(design.figures.gpus)
     assert sizes[0] < sizes[1] < sizes[2]
+
+
+# ------------------------------------------------------------------------------------------- licences, interest, purchases by wave
+
+
+def test_interest_of_a_loan_that_is_repaid_in_equal_parts():
+    """100,000 at 5 % over 5 years: 23,097.48 a year, 115,487.40 in all, 15,487.40 of it interest (annuity tables)."""
+    assert 5 * 100_000 * interest_share(0.05, 5.0) == pytest.approx(15_487.40, abs=0.01)
+    assert interest_share(0.0, 5.0) == 0.0
+
+
+def test_licences_and_interest_are_counted_where_they_were_said(catalog):
+    """64 GPUs at 1,000 USD a year; 4 % over 4 years is an annuity of 27.549 %, 2.549 % of it interest."""
+    plain, _ = chosen(catalog, {"budget.years": "4 years"})
+    assert {"software licences", "financing"} <= set(plain.cost.charges.left_out)
+    said, context = chosen(catalog, {"budget.years": "4 years", "budget.licences": "1000 USD/year", "budget.interest": 4})
+    assert not {"software licences", "financing"} & set(said.cost.charges.left_out)
+    assert usd(said.cost.yearly["software licences"].expected) == pytest.approx(64_000)
+    financed = usd(said.cost.yearly["financing"].expected)
+    assert financed == pytest.approx(0.02549 * usd(said.cost.outlay.expected), rel=1e-3)
+    more = usd(said.cost.ownership.expected) - usd(plain.cost.ownership.expected)
+    assert more == pytest.approx(4 * (64_000 + financed))
+    assert "rate of interest" in {each.name for each in sensitivities(said.cost, said, context)}
+
+
+def test_an_own_price_of_what_is_not_bought_is_said(catalog):
+    candidate, _ = chosen(catalog, {"budget.own_prices": ["object-store = 90k USD", "nvidia-dgx-b200 = 400k USD"]})
+    assert any(note.endswith("does not hold: object-store") for note in candidate.cost.notes)
+
+
+def test_racks_and_power_come_with_their_servers(catalog):
+    """Four and four of eight DGX B200, 14.3 kW each, one to a rack of 20 kW: half of their power and racks wait for the second purchase."""
+    candidate, _ = chosen(catalog, {"budget.phases": 2, "facility.rack_power": "20 kW", "budget.own_prices": ["rack-42u = 2000 USD"]})
+    first, second = phases_of(candidate, 2, 6.0)
+    assert second.power_kw == pytest.approx(magnitude(candidate.facility.it_power_maximum, "kW"))
+    assert second.power_kw - first.power_kw == pytest.approx(4 * 14.3)
+    assert (second.racks, second.racks - first.racks) == (candidate.facility.rack_count, 4)
+    racks = next(line for line in candidate.cost.bom if line.item == "rack-42u")
+    assert racks.quantity == second.racks
+    assert first.low + second.low == pytest.approx(usd(candidate.cost.outlay.low))

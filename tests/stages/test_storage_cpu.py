@@ -211,3 +211,32 @@ def test_images_that_processors_decode_too_slowly_lengthen_the_step(catalog):
     quick, context, fact = assess(catalog, 64, LLAMA)
     assert fact["decode_cores"] == 0
     assert "step_longer_by" not in storage_cpu.describe(quick, context)["storage.dataset"]
+
+
+def test_data_and_homes_of_a_small_cluster_are_billed_apart(catalog):
+    """Two servers share data over NFS; their users' homes stand on a file server of their own, which has a price of its own."""
+    candidate, context, fact = assess(catalog, 2, {"model.preset": "llama-3.1-8b", "training.tokens": "10B", "data.users": 120})
+    assert fact["shared_kind"] == "nfs_server"
+    assert [line.item for line in storage_cpu.bill(candidate, context)] == ["nfs-file-server", "home-file-server"]
+    assert any("120 users, on a file server" in note for note in candidate.storage.notes)
+
+
+def test_why_no_file_server_is_chosen_or_the_one_of_the_maker_asked_for(catalog):
+    """NetApp states neither what a pair of A900 writes nor what it holds; named, it is taken with that unsaid."""
+    candidate, context, _ = assess(catalog, 64, LLAMA)
+    note = storage_cpu.bill(candidate, context)[-1].note
+    assert "AFF A900 pair (NFS over RDMA, pNFS): write rate, capacity" in note
+    named, asked, _ = assess(catalog, 64, {**LLAMA, "preferences.vendors": ["NVIDIA", "NetApp"]})
+    line = storage_cpu.bill(named, asked)[-1]
+    assert line.item == "netapp-aff-a900"
+    assert "not published" in line.note
+
+
+def test_storage_is_chosen_by_cost_where_it_is_known(catalog):
+    """Unpriced, the system that draws least stands first and says so; a quote of another one turns that round."""
+    _, _, plain = assess(catalog, 64, LLAMA)
+    assert plain["system_because"].startswith("no cost is known, and it draws least of the")
+    quoted = {**LLAMA, "budget.own_prices": ["netapp-beegfs-ef600-15-3 = 300k USD"]}
+    candidate, _, fact = assess(catalog, 64, quoted)
+    assert "netapp-beegfs-ef600-15-3" in candidate.storage.systems
+    assert fact["system_because"].startswith("it costs least of the 1 with a known cost")

@@ -21,6 +21,8 @@ SECRETS = {
     "budget.staff": "417123 USD/year",
     "budget.tax": 19,
     "budget.support": 3.7,
+    "budget.licences": "4711 USD/year",
+    "budget.interest": 5.43,
     "budget.electricity_price": "0.1234 USD/kWh",
     "budget.colocation": "187.5 USD/kW/month",
 }
@@ -48,7 +50,7 @@ def exported(catalog, name, answers):
 @pytest.mark.parametrize("mode", [{"scale.nodes": 16}, {"scale.mode": "budget"}, {"scale.deadline": "60 days"}])
 def test_no_amount_is_left(catalog, mode):
     text, considered = exported(catalog, "design-without-prices", {**PLAIN, **SECRETS, **mode})
-    for secret in ("383111", "383,111", "2.77", "1.0816", "417123", "417,123", "0.1234", "187.5", "77.1"):
+    for secret in ("383111", "383,111", "2.77", "1.0816", "417123", "417,123", "0.1234", "187.5", "77.1", "4711", "5.43"):
         assert secret not in text, secret
     assert not re.search(r"USD|EUR|price of [0-9]", text)
     assert "budget.purchase" not in text

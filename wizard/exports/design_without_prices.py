@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 SECRET = (
     "budget.purchase", "budget.own_prices", "budget.exchange_rates", "budget.electricity_price", "budget.tax", "budget.installation",
-    "budget.support", "budget.staff", "budget.colocation", "budget.residual", "own_server.price",
+    "budget.support", "budget.staff", "budget.colocation", "budget.residual", "budget.licences",
+    "budget.interest", "own_server.price",
 )  # fmt: skip
 """Answers that are money or terms of a contract."""
 MONEY_COLUMNS = ("unit_low", "unit_high", "date", "source", "confidence", "price")
