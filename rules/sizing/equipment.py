@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.sizing.fabric.floor import NEAR_NODES
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 from rules.sizing.lookup import fact_value
 
@@ -32,7 +33,7 @@ MOST_TRIES = 8
 class Boxes:
     """`count` alike boxes. `role` says what they do ("compute leaf"); each holds `holds` switches, numbered from `first`.
 
-    Power and weight are None where they are not known; `stated` is false where the height is not.
+    Power and weight are None where they are not known; `stated` is false where the height is not. `planes` of them serve the same nodes.
     """
 
     device: str
@@ -46,6 +47,7 @@ class Boxes:
     holds: int = 1
     first: int = 1
     stated: bool = True
+    planes: int = 1
 
     def part(self, start: int, count: int) -> Boxes:
         """Return `count` of the boxes from the one with index `start`."""
@@ -160,6 +162,7 @@ def _switches(network: FabricNetwork, catalog: Catalog) -> Iterator[Boxes]:
             record.weight.to("kg") if record is not None and record.weight is not None else None,
             holds=per_box,
             stated=height is not None,
+            planes=network.planes,
         )
     yield from managing
 
@@ -206,17 +209,30 @@ def fewest_racks(load: Load, room: Room) -> tuple[int, str]:
 
 
 @lru_cache(maxsize=512)
-def pack(equipment: Equipment, room: Room) -> tuple[Load, ...]:
-    """Return the racks of the equipment, each kind of box spread evenly over as few racks as take it.
+def pack(equipment: Equipment, room: Room, *, apart: bool = False) -> tuple[Load, ...]:
+    """Return the racks of the equipment, each kind of box spread evenly over as few racks as take it; `apart` first those near nodes.
 
     An even spread keeps a network alive when a rack is lost. Where no even spread fits in MOST_TRIES numbers of racks, boxes are placed
     one after the other; one that is too large for any rack gets a rack of its own.
     """
+    near = tuple(part for each in equipment.boxes if each.role in NEAR_NODES for part in _by_plane(each)) if apart else ()
+    if near:
+        rest = tuple(each for each in equipment.boxes if each.role not in NEAR_NODES)
+        others = pack(Equipment(equipment.name, rest), room) if rest else ()
+        return (*pack(Equipment(equipment.name, near), room), *others)
     least, _ = fewest_racks(equipment.load, room)
     for racks in range(least, least + MOST_TRIES):
         if _spread_fits(equipment.boxes, racks, room):
             return _even(equipment.boxes, racks)
     return _in_turn(equipment.boxes, room)
+
+
+def _by_plane(boxes: Boxes) -> Iterator[Boxes]:
+    """Yield the boxes plane by plane, so that those that serve the same nodes share racks; all at once where boxes hold several."""
+    planes = boxes.planes if boxes.holds == 1 and boxes.count % boxes.planes == 0 else 1
+    each = boxes.count // planes
+    for plane in range(planes):
+        yield boxes.part(plane * each, each)
 
 
 def _shares(boxes: Sequence[Boxes], racks: int) -> Iterator[tuple[Boxes, list[int]]]:

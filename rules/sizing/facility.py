@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude, quantity
 from rules.sizing import cooling, equipment, feeds, immersion, moving_in, power, power_cap, racks
 from rules.sizing.equipment import Room
+from rules.sizing.fabric.floor import far_hall
 from rules.sizing.lookup import fact_value
 from rules.sizing.pue import Pue, pue_of
 from rules.sizing.reliability import spare_nodes
@@ -252,7 +253,7 @@ def _place(
     for each in wanted:
         if each is None:
             continue
-        plan, packed = racks.place_equipment(each, alone, room)
+        plan, packed = racks.place_equipment(each, alone, room, apart=far_hall(compute.racks))
         plans.append(plan)
         loads.append(packed if plan.racks else ())
         if plan.racks:

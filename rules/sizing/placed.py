@@ -2,7 +2,8 @@
 
 Made on demand for the chosen candidate; sizing counts racks without it, by the same packing. Nodes fill a rack from the bottom, since
 they are the heaviest; switches and servers beside them hang from the top, near the cable trays. Rack units are numbered from 1 at the
-bottom. Racks of the network stand in the middle of those of the nodes, so that the longest cable is short.
+bottom. Racks of the network stand in the middle of those of the nodes, so that the longest cable is short; where the middle is farther than
+short-reach optics reach, leaves and management switches have racks of their own near the nodes that they serve.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.facility import size_facility
 from rules.sizing.racks import BINDING_WORDS
 
@@ -99,8 +101,9 @@ def placed_racks(candidate: Candidate, context: Context) -> tuple[PlacedRack, ..
         return ()
     compute = list(_compute_racks(candidate, sizing, placement))
     others = list(_equipment_racks(placement))
-    middle = math.ceil(len(compute) / 2)
-    return tuple(_at(rack, place) for place, rack in enumerate([*compute[:middle], *others, *compute[middle:]], start=1))
+    floor = placed_floor(placement, 1, [0] * len(placement.plans))
+    placed = [*((floor.rack_place(index), rack) for index, rack in enumerate(compute)), *zip(floor.other_places, others, strict=True)]
+    return tuple(_at(rack, place) for place, rack in sorted(placed, key=lambda each: each[0]))
 
 
 def _at(rack: PlacedRack, place: int) -> PlacedRack:

@@ -170,10 +170,10 @@ def room_of(limits: RackLimits) -> Room:
     return Room(float(limits.units), limits.ceiling_kw, limits.carried_kg)
 
 
-def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room) -> tuple[RackPlan, tuple[Load, ...]]:
+def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room, *, apart: bool = False) -> tuple[RackPlan, tuple[Load, ...]]:
     """Return the racks of network or storage equipment and their loads; no rack where all of it fits in what `beside` leaves free.
 
-    The plan's power, units and weight are those of the fullest rack.
+    The plan's power, units and weight are those of the fullest rack. `apart`: what stands near nodes has racks of its own.
     """
     load = equipment.load
     if beside.units > 0 and beside.takes(load):
@@ -184,7 +184,7 @@ def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room) -> t
     _, binding = fewest_racks(load, room)
     if binding == "power" and limits.cooling_kw == limits.ceiling_kw != limits.power_kw:
         binding = "cooling"
-    loads = pack(equipment, room)
+    loads = pack(equipment, room, apart=apart)
     highest = max(each.power_kw for each in loads)
     heaviest = max((each.weight_kg for each in loads if each.weight_kg is not None), default=None)
     used = math.ceil(max(each.units for each in loads))

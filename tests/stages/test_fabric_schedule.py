@@ -30,6 +30,9 @@ DESIGNS = {
     },
     "split cages": {"model.preset": "llama-3.1-70b", "preferences.vendors": ["AMD"], "scale.nodes": 40},
     "oversubscribed": {**DGX, "scale.nodes": 100, "preferences.oversubscription": 2.5, "preferences.fabric": "infiniband"},
+    "shared splitters": {
+        "model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-b300"], "scale.nodes": 1024, "preferences.fabric": "ethernet",
+    },
     "a100": {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-a100-640gb"], "scale.nodes": 20},
 }  # fmt: skip
 

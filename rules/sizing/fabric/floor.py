@@ -6,12 +6,14 @@ goes up to the tray over its row, along it, over a cross tray to another row, an
 
 from __future__ import annotations
 
-from bisect import bisect_left
-from dataclasses import dataclass, field
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, NamedTuple
+
+from rules.sizing.fabric.optics import SHORT_REACH_M
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,6 +25,8 @@ SAME_RACK_M = 2.0
 """Run inside one rack; also the longest straight passive cable at 100 Gb/s lanes [NVIDIA LinkX copper overview]."""
 NEIGHBOUR_RACKS_M = 5.0
 """Run between two neighbouring racks; the longest active copper cable at 100 Gb/s lanes [NVIDIA LinkX product overview]."""
+NEAR_NODES = ("compute leaf", "out-of-band leaf")
+"""What stands near its nodes in a hall whose middle is far from them: short cables, and copper that ends at 100 m."""
 RACK_WIDTH_M, ROW_RACKS, ROW_PITCH_M = 0.6, 20, 3.6
 """A usual row: racks 600 mm wide, twenty in a row, rows 3.6 m apart with their aisles. Assumed until the hall is described."""
 UP_AND_DOWN_M = 7.0
@@ -140,6 +144,8 @@ class Span(NamedTuple):
 class Floor:
     """Where things stand: `racks` racks of `per_rack` nodes each, in two halves, with those of network and storage (`others`) between.
 
+    `near` are further racks of the network, each near the nodes that it serves: the racks of nodes that stand before it, in rising order.
+
     `spans` say by role ("compute leaf") which switches stand where, in rising order. `power_units` are the metered power units of each rack
     in the order of racks, those with nodes first; None until racks are planned. `estimated` until then too.
     """
@@ -150,6 +156,7 @@ class Floor:
     spans: Mapping[str, tuple[Span, ...]] = field(default_factory=dict)
     estimated: bool = True
     power_units: tuple[int, ...] | None = None
+    near: tuple[int, ...] = ()
 
     def node_place(self, node: int) -> int:
         """Return the place of the rack of a node by its index from 0."""
@@ -157,7 +164,13 @@ class Floor:
 
     def rack_place(self, rack: int) -> int:
         """Return the place of a rack of nodes by its index from 0."""
-        return rack + 1 if rack < self._half else rack + 1 + self.others
+        return rack + 1 + bisect_right(self.near, rack) + (self.others if rack >= self._half else 0)
+
+    @property
+    def other_places(self) -> tuple[int, ...]:
+        """Return the places of all racks without nodes: those near nodes, then those in the middle."""
+        near = (rack + index + 1 + (self.others if rack > self._half else 0) for index, rack in enumerate(self.near))
+        return (*near, *range(self.middle, self.middle + self.others))
 
     @cached_property
     def _half(self) -> int:
@@ -191,12 +204,12 @@ class Floor:
     @property
     def middle(self) -> int:
         """Return the place of the first rack of the network, or of the rack in the middle where it has none."""
-        return ceil(self.racks / 2) + (1 if self.others else 0) if self.racks else 1
+        return self._half + bisect_right(self.near, self._half) + (1 if self.others else 0) if self.racks else 1
 
     @property
     def places(self) -> int:
         """Return the number of all racks."""
-        return self.racks + self.others
+        return self.racks + self.others + len(self.near)
 
 
 def estimated_floor(racks: int, per_rack: int, others: int, roles: Mapping[str, int]) -> Floor:
@@ -220,18 +233,23 @@ def placed_floor(placement: Placement, nodes_per_unit: int, power_units: Sequenc
     `power_units` are those of one rack of each plan.
     """
     plan = placement.plans[0]
-    others = sum(each.racks for each in placement.plans[1:])
-    middle = ceil(plan.racks / 2)
+    loads = [load for each in placement.loads for load in each]
+    count = sum(all(each.role in NEAR_NODES for each in load.boxes) for load in loads) if far_hall(plan.racks) else 0
+    near = tuple(round((index + 0.5) * plan.racks / count) for index in range(count))
+    metered = tuple(each for one, units in zip(placement.plans, power_units, strict=True) for each in [units] * one.racks)
+    floor = Floor(
+        max(1, plan.racks), max(1, plan.nodes_per_rack * nodes_per_unit), len(loads) - count, {}, False, metered, near,
+    )  # fmt: skip
     found: dict[str, list[Span]] = {}
-    _collect(found, placement.beside, plan.racks + others)
-    place = middle
-    for loads in placement.loads:
-        for load in loads:
-            place += 1
-            _collect(found, (load,), place)
-    spans = {role: tuple(sorted(each, key=lambda span: span.first)) for role, each in found.items()}
-    metered = tuple(each for one, count in zip(placement.plans, power_units, strict=True) for each in [count] * one.racks)
-    return Floor(max(1, plan.racks), max(1, plan.nodes_per_rack * nodes_per_unit), others, spans, estimated=False, power_units=metered)
+    _collect(found, placement.beside, floor.places)
+    for load, place in zip(loads, floor.other_places, strict=True):
+        _collect(found, (load,), place)
+    return replace(floor, spans={role: tuple(sorted(each, key=lambda span: span.first)) for role, each in found.items()})
+
+
+def far_hall(racks: int) -> bool:
+    """Return whether the first of so many racks of nodes is farther from their middle than short-reach optics reach."""
+    return run_m(1, racks // 2 + 1) > SHORT_REACH_M
 
 
 def _collect(found: dict[str, list[Span]], loads: Iterable[Load], place: int) -> None:

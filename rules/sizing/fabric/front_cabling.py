@@ -80,7 +80,7 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
     fibres = _fibres(wired, media.nodes.split, 2)
     tally.add(media.nodes, ends, ends, others, ("node", "leaf_node"), media.node_m, fibres=fibres)
     if storage.links:
-        fibres = _fibres(wired, media.storage.split, 1)
+        fibres = _fibres(wired, media.storage.split, 1, 2 if media.storage.split == media.nodes.split else None)
         tally.add(media.storage, storage.links, storage.links, boxes, ("storage", "leaf_node"), media.storage_m, fibres=fibres)
     if front.uplinks:
         uplinks = media.uplinks
@@ -90,6 +90,11 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
     return tally.result
 
 
-def _fibres(wired: FrontWiring, split: int, use: int) -> int:
-    """Return the optical ports, of `split` links each, that the downlinks of one use take on all leaves."""
-    return sum(len(groups_of(region[use], split)) for region in wired.regions())
+def _fibres(wired: FrontWiring, split: int, use: int, counted: int | None = None) -> int:
+    """Return the optical ports, of `split` links each, that the downlinks of one use take on all leaves, but those of the use `counted`."""
+    total = 0
+    for region in wired.regions():
+        ports = groups_of(region[use], split)
+        other = groups_of(region[counted], split) if counted is not None else range(0)
+        total += len(ports) - max(0, min(ports.stop, other.stop) - max(ports.start, other.start))
+    return total

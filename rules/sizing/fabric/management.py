@@ -5,7 +5,7 @@ The ports of management switches themselves are managed too, each by another swi
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.fabric.front_end import DPU, RACK_EXTRA_PORTS
@@ -13,11 +13,13 @@ from rules.sizing.fabric.front_links import file_server_names, management_names,
 from rules.sizing.fabric.links import Device, End, Link, names, node_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from rules.candidate import Candidate
     from rules.sizing.fabric.design import SizedFabric
+    from rules.sizing.fabric.floor import Floor
     from rules.sizing.fabric.front_end import FrontEnd, Management
+    from rules.sizing.fabric.links import Wiring
 
 NETWORK, MANAGED = "out-of-band", "managed"
 SWITCH_TRAYS = 9
@@ -27,7 +29,8 @@ SWITCH_TRAYS = 9
 @dataclass(frozen=True)
 class ManagementWiring:
     """What is managed: `nodes` in racks of `density`, `dpus` with a controller of their own in each, `trays` nodes in a pre-integrated rack
-    (0 for servers), and the names of switches and fabric managers of other networks.
+    (0 for servers), and the names of switches and fabric managers of other networks. In a hall whose management switches stand near what
+    they manage, `places` says where everything else stands; its ports are then taken in the order of the hall.
     """
 
     front: FrontEnd
@@ -37,6 +40,7 @@ class ManagementWiring:
     dpus: int
     trays: int
     switches: tuple[str, ...]
+    places: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, sized: SizedFabric, candidate: Candidate, nodes: int) -> ManagementWiring:
@@ -51,7 +55,28 @@ class ManagementWiring:
         switches = [name for each in wired for name in (*each.managers, *(name for tier in each.switches for name in tier))]
         dpus = adapters.count if DPU in adapters.name else 0
         trays = candidate.node.trays if candidate.node.is_rack else 0
-        return cls(front, front.management, nodes, trays or sized.design.nodes_per_rack, dpus, trays, tuple(switches))
+        density = trays or sized.design.nodes_per_rack
+        made = cls(front, front.management, nodes, density, dpus, trays, tuple(switches))
+        if not sized.floor.near:
+            return made
+        known = [("compute", compute), ("storage and in-band", front_end.wiring if front_end else None)]
+        return replace(made, places=dict(made._stands(sized.floor, [(role, wiring) for role, wiring in known if wiring])))
+
+    def _stands(self, floor: Floor, wired: list[tuple[str, Wiring]]) -> Iterator[tuple[str, int]]:
+        """Yield (device, place) of everything that is managed."""
+        yield from ((name, floor.node_place(node)) for node, name in enumerate(node_names(self.nodes)))
+        numbered = [("management", server_names(self.front)), ("storage", storage_names(self.front))]
+        numbered += [("out-of-band leaf", management_names(self.front)), ("file server", file_server_names(self.front))]
+        for role, wiring in wired:
+            numbered.append((f"{role} manager", list(wiring.managers)))
+            for index, tier in enumerate(("leaf", "spine", "core")):
+                numbered.append((f"{role} {tier}", [name for plane in wiring.switches[index::3] for name in plane]))
+        for role, devices in numbered:
+            yield from ((name, floor.place(role, number)) for number, name in enumerate(devices, start=1))
+        places = [*(floor.rack_place(rack) for rack in range(floor.racks)), *floor.other_places]
+        for rack, place in zip(range(len(self.management.power_units)), places, strict=False):
+            parts = self._parts(rack) if self.trays and rack < self.node_racks else ()
+            yield from ((name, place) for name in (*parts, *self._power_units(rack)))
 
     def devices(self) -> Iterator[Device]:
         """Yield the management switches, the power units, and the parts of pre-integrated racks."""
@@ -64,12 +89,23 @@ class ManagementWiring:
         """Yield a link for every managed port, filling the management switches one after the other."""
         switches, per = management_names(self.front), self.management.switch.ports
         speed = self.management.switch.port_speed.to("Gb/s")
-        for index, (device, port, number) in enumerate(self._ports()):
+        for index, (device, port, number) in enumerate(self._near() if self.places else self._ports()):
             switch, place = divmod(index, per)
             upper = End(switches[switch], str(place + 1), place + 1, place + 1)
             yield Link(NETWORK, MANAGED, 1, speed, End(device, port, number, number), upper)
 
     # ------------------------------------------------------------------------------------------------------ ports
+
+    def _near(self) -> list[tuple[str, str, int]]:
+        """Return what is managed in the order of the hall; no switch manages itself."""
+        ports = sorted(self._ports(), key=lambda each: self.places.get(each[0], 0))
+        per = self.management.switch.ports
+        for number, name in enumerate(management_names(self.front)):
+            own = next(index for index, each in enumerate(ports) if each[0] == name)
+            if own // per == number:
+                other = own + per if own + per < len(ports) else own - per
+                ports[own], ports[other] = ports[other], ports[own]
+        return ports
 
     def _ports(self) -> Iterator[tuple[str, str, int]]:
         """Yield (device, port, number) of what is managed: the last switch first, racks with nodes, everything else, the other switches."""

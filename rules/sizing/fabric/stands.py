@@ -76,8 +76,7 @@ def _in_racks(networks: Iterable[Network], racks: Mapping[int, str], floor: Floo
     if not parts:
         return
     compute = [floor.node_place(rack * floor.per_rack) for rack in range(floor.racks)]
-    nodes = set(compute)
-    places = [*compute, *(place for place in range(1, floor.places + 1) if place not in nodes)]
+    places = [*compute, *floor.other_places]
     for name in parts:
         number = int(name.split("-")[1])
         place = places[number - 1] if number <= len(places) else floor.middle
