@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from rules.judging import Judged
 
 MOST_ALTERNATIVES = 12
+MOST_UNPRICED = 3
+"""Kinds of parts without a price that are named; the list of parts has all."""
 
 
 def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejected: Sequence[Rejected]) -> Design:
@@ -222,7 +224,9 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
     if not (candidate.gpu.verified and candidate.node.verified):
         rows.append("this design rests on catalog values that were not read at their source")
     if candidate.cost and candidate.cost.missing:
-        names = ", ".join(candidate.cost.missing[:6])
-        more = len(candidate.cost.missing) - 6
-        rows.append(f"no price is known for {names}" + (f" and {more} more" if more > 0 else "") + "; totals leave them out")
+        names = "; ".join(candidate.cost.missing[:MOST_UNPRICED])
+        more = len(candidate.cost.missing) - MOST_UNPRICED
+        rows.append(
+            f"no price is known for {names}" + (f"; and {more} more kinds of parts" if more > 0 else "") + ": totals leave them out"
+        )
     return rows

@@ -140,11 +140,15 @@ def set_aside_unreadable(place: Path) -> Path:
 
 @dataclass(frozen=True)
 class Left:
-    """Where the person was when an autosave was written: the step, the steps seen before, and text that is no valid answer."""
+    """Where the person was when an autosave was written: the step, the steps seen before, and text that is no valid answer.
+
+    `variant` are the answers of an open what-if that are not those of the base, None for those that it has not.
+    """
 
     step: str = ""
     visited: tuple[str, ...] = ()
     drafts: tuple[tuple[str, str], ...] = ()
+    variant: tuple[tuple[str, object], ...] = ()
 
     @classmethod
     def read(cls, place: Path) -> Left:
@@ -158,12 +162,13 @@ class Left:
                     step = found.get("step", "")
                     visited = tuple(each for each in found.get("visited", ()) if each in steps)
                     drafts = [(str(key), str(text)) for key, text in found.get("drafts", {}).items() if interview.question(str(key))]
-                    return cls(step if step in steps else "", visited, tuple(drafts))
+                    variant = [(str(key), raw) for key, raw in found.get("variant", {}).items()]
+                    return cls(step if step in steps else "", visited, tuple(drafts), tuple(variant))
         return cls()
 
     def line(self) -> str:
         """Return the comment that keeps it in an autosave, "" where there is nothing to keep."""
-        kept = {"step": self.step, "visited": list(self.visited), "drafts": dict(self.drafts)}
+        kept = {"step": self.step, "visited": list(self.visited), "drafts": dict(self.drafts), "variant": dict(self.variant)}
         return f"{_LEFT}{_in_comment(kept)}\n" if any(kept.values()) else ""
 
 

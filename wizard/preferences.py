@@ -87,6 +87,22 @@ def currency() -> str:
     return _current.currency
 
 
+def own_note() -> str:
+    """Return what stands beside figures in a currency or units of one's own: the rate, and that sentences keep USD and metric units.
+
+    "" where there is nothing to say. Sentences of rules are the same in every file and for every reader.
+    """
+    notes = []
+    if _current.currency != "USD":
+        day = f" of {_current.rate_date}" if _current.rate_date else ""
+        notes.append(
+            f"figures are in {_current.currency} at your own rate{day}, 1 USD is {written(f'{_current.per_usd:g}')} {_current.currency}"
+        )
+    if _current.units == IMPERIAL:
+        notes.append("lengths, weights and temperatures of figures are imperial")
+    return "; ".join([*notes, "sentences keep USD and metric units"]) if notes else ""
+
+
 def typed(key: str, text: str) -> str:
     """Return what a person typed for an answer in the stored form: decimal point, USD, and degrees with their scale.
 

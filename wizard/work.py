@@ -92,12 +92,12 @@ class Work:
     @property
     def saved(self) -> bool:
         """Return whether nothing would be lost by closing; answers that nobody gave count as saved."""
-        return self.session.is_saved or self.untouched
+        return (self.session.is_saved and not self.session.aside) or self.untouched
 
     @property
     def untouched(self) -> bool:
         """Return whether the person has said nothing yet."""
-        return self.session.saved is None and (self.answers == self.given or not self.answers.values)
+        return self.session.saved is None and not self.session.aside and (self.answers == self.given or not self.answers.values)
 
     @property
     def state(self) -> str:
@@ -166,15 +166,16 @@ class Work:
 
     def _keep(self) -> None:
         session = self.session
-        state = (session.answers, session.drafts, self.step, tuple(sorted(self.visited)))
+        answers = session.answers if session.base is None else session.base
+        state = (answers, session.aside, session.drafts, self.step, tuple(sorted(self.visited)))
         nothing = self.generation == 0 and self.untouched and not session.drafts and self.kept is None
         if nothing or (state == self._written and (self.kept is None or self.kept.ours)):
             return
-        if (self.saved or not session.answers.values) and not session.drafts:
+        if (self.saved or not (answers.values or session.aside)) and not session.drafts:
             self._forget()
         else:
-            left = Left(self.step, tuple(sorted(self.visited)), session.drafts)
-            text = mark_line(self.path) + left.line() + answers_text(session.answers, self._kept_meta())
+            left = Left(self.step, tuple(sorted(self.visited)), session.drafts, session.aside)
+            text = mark_line(self.path) + left.line() + answers_text(answers, self._kept_meta())
             self.kept = write_kept(place_for(self.path, self.kept), text)
         self._written = state
 
@@ -298,7 +299,7 @@ def resumed(found: Unfinished) -> Work:
             original = load(found.path)
             session, is_design = Session(loaded.answers, past=(original.answers,), saved=original.answers), original.is_design
     left = Left.read(found.place)
-    session = replace(session, drafts=left.drafts)
+    session = replace(session, drafts=left.drafts).with_variant(left.variant)
     return Work(session, path=found.path, meta=dict(loaded.meta), is_design=is_design, kept=kept, step=left.step, visited=set(left.visited))
 
 

@@ -105,7 +105,16 @@ RESULTS: dict[str, Result] = {
     "size.units": Result(
         "servers or racks that are bought",
         lambda candidate, _: candidate.units,
-        computed("proposals.propose", "scale.mode", "size.how", "node.gpu_count"),
+        computed(
+            "proposals.propose",
+            "scale.mode",
+            "scale.deadline",
+            "scale.nodes",
+            "scale.gpus",
+            "budget.purchase",
+            "size.how",
+            "node.gpu_count",
+        ),
     ),
     "size.nodes": Result("scale-out nodes", lambda candidate, _: candidate.nodes, arithmetic("size.units * node.trays")),
     "size.gpus": Result("GPUs that train", lambda candidate, _: candidate.gpus, arithmetic("size.units * node.gpu_count")),
@@ -120,7 +129,7 @@ RESULTS: dict[str, Result] = {
     ),
     "work.shape": Result(
         "the model's shape",
-        lambda _, context: {name: value for name, value in vars(context.workload.model).items() if _is_size(value)},
+        lambda _, context: {name: value for name, value in vars(context.workload.model).items() if _is_size(name, value)},
         computed("sizing.model.shape_from_answers", *_MODEL, "preset.shape"),
     ),
     "work.parameters": Result(
@@ -283,6 +292,6 @@ def sizing_inputs(answers: Answers) -> tuple[str, ...]:
     return ("scale.mode", "size.how", *_SIZED_BY[mode], "node.gpu_count")
 
 
-def _is_size(value: object) -> bool:
-    """Return whether a field of a shape says something: a number that is not zero."""
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0
+def _is_size(name: str, value: object) -> bool:
+    """Return whether a field of a shape says something: a number that is not zero, and not what is kept for speed alone."""
+    return not name.startswith("_") and isinstance(value, (int, float)) and not isinstance(value, bool) and value != 0

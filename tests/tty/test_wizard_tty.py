@@ -45,6 +45,19 @@ def test_a_burst_of_keys_lands_in_the_fields_it_was_meant_for(tmp_path):
         assert answers["Country or region"] == "Texas"
 
 
+def test_a_burst_points_and_chooses_on_every_screen_that_it_opens(tmp_path):
+    with terminal(tmp_path) as shown:
+        shown.wait("Fine-tune a 70B model")
+        shown.send("Down", "Down", "Down", "Enter")
+        shown.wait("step 1 of 5", "● LoRA")
+        shown.send("F7", "Down", "Enter")
+        shown.wait("step 1 of 5", "› Model")
+        shown.send("F4", "i", "f", "r", "e", "e", "Down", "Enter", "4", "0")
+        shown.wait("What if", "facility.racks=40")
+        shown.send("Escape", "Escape", "Tab", "7", "B")
+        shown.wait("step 1 of 5", "7B")
+
+
 def test_a_killed_wizard_resumes_with_its_answers(tmp_path):
     with terminal(tmp_path) as shown:
         shown.wait("New design")

@@ -75,12 +75,14 @@ async def test_the_message_stands_under_the_field_and_goes_when_the_value_is_rig
         assert app.work.answers.values["scale.deadline"] == "54 day"
 
 
-@pytest.mark.parametrize(("typed", "kilowatts"), [("4MW", 4000), ("4 000 kW", 4000), ("4e6 W", 4000), ("40", 40)])
-async def test_units_are_accepted_in_the_field(typed, kilowatts):
+async def test_units_are_accepted_in_the_field():
     async with interview() as (app, pilot):
         await press(app, pilot, "pagedown", "pagedown", "pagedown", "tab", "tab", "tab", "tab")
-        await type_text(app, pilot, typed)
-        assert app.work.answers.number("facility.total_power") == pytest.approx(kilowatts)
+        for typed, kilowatts in (("4MW", 4000), ("4 000 kW", 4000), ("4e6 W", 4000), ("40", 40)):
+            await type_text(app, pilot, typed)
+            assert app.work.answers.number("facility.total_power") == pytest.approx(kilowatts)
+            assert row(app, "facility.total_power").entry.value == typed
+            await press(app, pilot, "ctrl+l")
 
 
 async def test_a_wrong_dimension_names_the_expected_one():
@@ -214,9 +216,8 @@ async def test_fields_hold_the_text_that_gives_the_same_answer_again():
         assert entry.value == "15.6T tokens"
 
 
-@pytest.mark.parametrize("size", [NARROW, WIDE, (200, 60)])
-async def test_every_question_of_every_step_is_reachable_at_every_size(size):
-    async with interview(size) as (app, pilot):
+async def test_every_question_of_every_step_is_reachable_at_the_smallest_size():
+    async with interview(NARROW) as (app, pilot):
         for step in load_interview().steps:
             for question in load_interview().of_step(step.id, app.work.answers):
                 focused = app.screen.focused_row()
@@ -224,7 +225,7 @@ async def test_every_question_of_every_step_is_reachable_at_every_size(size):
                 assert focused.key == question.key
                 region = focused.entry.region
                 assert app.screen.region.contains_region(region)
-                await pilot.press("enter")
+                await app.screen.run_action("accept_field")  # as Enter does, without the pause that Pilot makes after a key
             await rest(app, pilot)
 
 

@@ -91,3 +91,10 @@ def test_the_scatter_puts_the_cheapest_left_and_the_slowest_up_and_tells_states_
 def test_the_scatter_in_ascii_is_ascii_and_says_when_there_is_nothing_to_draw():
     assert "\n".join(lines(ROWS, BY_ID["cost"], BY_ID["days"], 40, 5, ascii_only=True)).isascii()
     assert lines([OPEN], BY_ID["cost"], BY_ID["days"], 40, 5)[0].startswith("nothing to draw")
+
+
+def test_what_tells_names_of_servers_apart_is_not_left_out():
+    from wizard.tui.screens.compare import shortened_inside
+
+    assert shortened_inside("1 × NVIDIA DGX B200", 30) == "1 × NVIDIA DGX B200"
+    assert shortened_inside("1 × Supermicro AS-8125GS-TNMR2 with MI325X", 28) == "1 × Supermicro…2 with MI325X"

@@ -8,7 +8,7 @@ from tests.wizard.calls import call
 from wizard import schemas
 from wizard.config import load_config
 from wizard.files import FileError, read_toml
-from wizard.preferences import Preferences, in_units, shown_answer, typed, use, written
+from wizard.preferences import Preferences, in_units, own_note, shown_answer, typed, use, written
 from wizard.summary import short_days, short_money
 
 FULL = """
@@ -81,6 +81,15 @@ def test_an_error_names_file_key_and_what_was_expected_and_the_schema_refuses_it
 def test_a_config_that_is_named_must_be_there(tmp_path):
     with pytest.raises(FileError, match="no such file"):
         load_config(str(tmp_path / "none.toml"))
+
+
+def test_what_stays_in_dollars_and_metric_units_is_said():
+    assert own_note() == ""
+    use(Preferences(units="imperial", currency="EUR", per_usd=0.5, rate_date="2026-11-02"))
+    assert own_note() == (
+        "figures are in EUR at your own rate of 2026-11-02, 1 USD is 0.5 EUR; lengths, weights and temperatures of figures are imperial; "
+        "sentences keep USD and metric units"
+    )
 
 
 def test_figures_follow_currency_and_decimal_comma():

@@ -97,3 +97,24 @@ def test_nothing_is_allowed(tmp_path):
     assert found.code == 0
     assert problems("explain", found.json) == []
     assert problems("explain", call("explain", path, "--json").json) == []
+
+
+def test_sizes_of_a_model_are_told_without_what_the_program_keeps_for_itself(small_answers):
+    text = " ".join(call("explain", small_answers, "workload.parameters").out.split())
+    assert "hidden size" in text
+    assert "hash" not in text
+
+
+def test_a_size_rests_on_the_limit_that_decided_it(small_answers, tmp_path):
+    out = call("explain", small_answers, "summary.units").out
+    assert "answer scale.nodes" in out
+    by_deadline = tmp_path / "deadline.toml"
+    made = call(
+        "design",
+        small_answers,
+        *("--set", "scale.mode=deadline", "--set", "scale.nodes=unknown", "--set", "scale.deadline=80 days"),
+        "-o",
+        by_deadline,
+    )
+    assert made.code in (0, 1)
+    assert "answer scale.deadline = 80 days [you]" in call("explain", by_deadline, "summary.units").out

@@ -154,3 +154,9 @@ def test_a_situation_fills_in_answers_and_a_wrong_one_lists_them():
     wrong = talk(arguments=("--situation", "nothing"))
     assert wrong.code == 2
     assert "pretrain-8b" in wrong.err
+
+
+def test_enter_after_the_last_question_does_not_tell_the_whole_design_again():
+    called = talk(*[""] * 90)
+    assert called.out.count("All questions were asked.") == 1
+    assert called.out.count("Commands: reasons") > 1

@@ -48,15 +48,17 @@ def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
     hall = _hall(considered)
     if hall is None:
         return [TITLE, *wrap(NO_RACKS, width)]
-    lines = wrap(f"{TITLE}: {sum(map(len, hall.rows)):,} racks in {len(hall.rows)} row(s); c nodes, N network, S storage", width)
+    racks, rows = sum(map(len, hall.rows)), len(hall.rows)
+    counted = f"{racks:,} rack{'' if racks == 1 else 's'} in {rows:,} row{'' if rows == 1 else 's'}"
+    lines = wrap(f"{TITLE}: {counted}; c nodes, N network, S storage", width)
     cell = 2 if width >= 8 + 2 * ROW_RACKS else 1
     for number, row in _drawn_rows(hall):
         if row is None:
             lines.append("...")
             continue
-        racks = "".join(f"{LETTERS.get(rack.kind, '?'):<{cell}}" for rack in row)
+        drawn = "".join(f"{LETTERS.get(rack.kind, '?'):<{cell}}" for rack in row)
         first, last = row[0].name, row[-1].name
-        lines.append(f"{number:>4}  {racks.rstrip():<{cell * ROW_RACKS}}  {first} to {last}"[:width])
+        lines.append(f"{number:>4}  {drawn.rstrip():<{cell * ROW_RACKS}}  {first} to {last}"[:width])
     for words in _cable_words(hall):
         lines += wrap(words, width, subsequent_indent="  ")
     return [each.replace("–", "-") if ascii else each for each in lines]

@@ -26,6 +26,8 @@ GREETING = (
     "cluster-wizard designs a GPU training cluster and says why. One question at a time.",
     "Answer, or press Enter to go on. Commands at any time: help, back, why, unknown, design, save FILE, quit.",
 )
+LEFT_TO_DO = "Commands: reasons, warnings, assumptions, questions, how NAME, fix, compare, look, save FILE, go KEY, quit; help lists all."
+"""What can be done once all questions were asked."""
 
 
 class Dialogue:
@@ -82,9 +84,7 @@ class Dialogue:
         self.say("", "All questions were asked. This is the design.")
         if self.work.design is not None:
             self.say(*told.design_lines(self.work.design))
-        self.say(
-            "Commands: reasons, warnings, assumptions, questions, how NAME, fix, compare, look, save FILE, go KEY, quit; help lists all."
-        )
+        self.say(LEFT_TO_DO)
 
     # --- what was typed
 
@@ -97,6 +97,8 @@ class Dialogue:
             self.answer(text[1:].strip())
         elif command is not None and (command.takes or not rest.strip()):
             command.run(self, rest.strip())
+        elif not text and self.finished and self.question is None:
+            self.say(LEFT_TO_DO)
         elif not text:
             self.go(1)
         elif self.question is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from rules.findings import Kind
 from wizard.interview import load_interview
+from wizard.preferences import own_note
 from wizard.shown import answered, assumed_text, choice_label, origin_of, value_text
 from wizard.summary import headline
 
@@ -70,7 +71,7 @@ def answer_lines(work: Work, *, first_only: bool = False) -> Iterable[str]:
 def design_lines(design: Design) -> Iterable[str]:
     """Yield a design: what was chosen, its figures, conflicts with their remedies, warnings, and how much is assumed and open."""
     yield from (line.strip() for line in headline(design))
-    yield from (f"Note: {notice}." for notice in design.notices)
+    yield from (f"Note: {notice}." for notice in (*design.notices, own_note()) if notice)
     yield from conflict_lines(design)
     warnings, questions = design.of_kind(Kind.WARNING), design.of_kind(Kind.QUESTION)
     yield from (f"Warning: {each.because}" for each in warnings)

@@ -8,7 +8,7 @@ from rules.answer_fields import FIELDS
 from rules.findings import Kind
 from wizard.comparing import BY_ID, entries_of, price_of
 from wizard.interview import load_interview
-from wizard.preferences import currency, from_dollars, preferences, written
+from wizard.preferences import currency, own_note
 from wizard.report.blocks import Block, Heading, Items, Paragraph, PictureBlock, Table
 from wizard.shown import value_text
 from wizard.summary import figure_texts, short_money
@@ -61,9 +61,8 @@ def _summary(design: Design) -> Iterable[Block]:
     yield Items(tuple(figure_texts(design.figures)))
     if design.notices:
         yield Items(tuple(f"Note: {notice}." for notice in design.notices))
-    if currency() != "USD":
-        day = f" of {preferences().rate_date}" if preferences().rate_date else ""
-        yield Paragraph(f"Amounts in {currency()} at your own rate{day}: 1 USD is {written(f'{from_dollars(1):g}')} {currency()}.")
+    if own_note():
+        yield Paragraph(f"{own_note()[0].upper() + own_note()[1:]}.")
 
 
 def _conflicts(design: Design) -> Iterable[Block]:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from rules.whynot.whynot import WhyNot
     from wizard.tui.app import WizardApp
     from wizard.tui.row import Row
+    from wizard.work import Work
 
 WAITING = "being derived …"
 MOST_WHY_NOT = 60
@@ -189,11 +190,21 @@ class Asker:
             app.change(work.session.what_if())
             app.notify("What-if: change what you like. The same key compares, and keeps or drops it.", timeout=6)
             return
-        base, design = work.base_design, work.design
-        width = max(40, min(100, app.size.width * 9 // 10) - 5)
-        lines = difference(base, design, width) if base is not None and design is not None and work.current else [WAITING]
         choices = [("keep", "Keep what is different"), ("drop", "Drop it, back to the base"), ("on", "Go on trying")]
-        app.push_screen(TextDialog("What-if: base and variant", Content("\n".join(lines)), choices), self._end_what_if)
+        dialog = TextDialog("What-if: base and variant", Content(WAITING), choices)
+        app.push_screen(dialog, self._end_what_if)
+        self._off_screen(partial(self._variant, dialog, work))
+
+    def _variant(self, dialog: TextDialog, work: Work) -> None:
+        """Show what the variant changes; a base or a variant that is not designed yet is designed first."""
+        session, advise = work.session, self._app.adviser.advise
+        if session.base is None:
+            return
+        if work.base_design is None:
+            work.base_design = advise(-1, session.base).design
+        base, design = work.base_design, work.design if work.current else advise(-1, session.answers).design
+        lines = difference(base, design, dialog.text_width) if base is not None and design is not None else ["There is no design."]
+        self._app.call_from_thread(dialog.show_text, Content("\n".join(lines)))
 
     async def _end_what_if(self, choice: str | None) -> None:
         work = self._app.work

@@ -178,7 +178,8 @@ def money_and_time(design: Design, figures: Figures) -> list[str]:
     is_open, at_least = figures.purchase_open, sign("at_least")
     money = purchase_text(figures, at_least=at_least)
     if figures.purchase_usd is not None and figures.purchase_low_usd and figures.purchase_high_usd:
-        money += f" ({_bare(figures.purchase_low_usd)}–{_bare(figures.purchase_high_usd)})"
+        low, high = _bare(figures.purchase_low_usd), _bare(figures.purchase_high_usd)
+        money += f" ({low}–{high})" if low != high else ""
     joint = f" {sign('separator')} "
     first = [money] + ([short_days(figures.days)] if figures.days is not None else [])
     second = [f"{short_power(figures.total_power_kw)} in all"] if figures.total_power_kw is not None else []
@@ -252,7 +253,8 @@ def _stage_line(number: str, stage: Stage, found: list[Finding]) -> Content:
     for kind, mark, style in ((Kind.REJECT, "conflict", "bold $text-error"), (Kind.WARNING, "warning", "$text-warning")):
         those = [each for each in found if each.kind is kind]
         if those:
-            count = f"{len(those)}: " if len(those) > 1 else ""
+            noun = "conflict" if kind is Kind.REJECT else "warning"
+            count = f"{len(those)} {noun}s: " if len(those) > 1 else ""
             return Content.assemble(head, (sign(mark), style), f" {count}{those[0].because}")
     decided = [
         f"{each.decision.rpartition('.')[2].replace('_', ' ')}: {each.value}" for each in found if each.kind is Kind.DECISION and each.value

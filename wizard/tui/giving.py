@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from wizard.files import FileError, write_atomically
+from wizard.tui.actions import ACTIONS
 from wizard.tui.screens.dialogs import FileDialog
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ class Giver:
     def save(self) -> None:
         """Save to the work's file; ask for a name the first time."""
         path = self._app.work.save_path
+        if self._aside():
+            return
         if path is None:
             self.save_as()
         else:
@@ -33,6 +36,8 @@ class Giver:
 
     def save_as(self) -> None:
         """Ask for a file name and save."""
+        if self._aside():
+            return
         path, is_design = self._app.work.path, self._app.work.is_design
         start = "my-cluster.toml" if path is None else str(path if is_design else path.with_name(f"{path.stem}-design.toml"))
 
@@ -41,6 +46,15 @@ class Giver:
                 self.save_to(path)
 
         self._app.push_screen(FileDialog("Save the design as", start, must_exist=False), chosen)
+
+    def _aside(self) -> bool:
+        """Return whether a what-if is open, and say what to do: its answers never take the place of the base by themselves."""
+        if self._app.work.session.aside:
+            key = next(each.key for each in ACTIONS if each.id == "what_if")
+            self._app.notify(
+                f"A what-if is open: {key} compares it with the base; keep or drop it, then save.", severity="warning", timeout=8
+            )
+        return bool(self._app.work.session.aside)
 
     def save_to(self, path: Path) -> None:
         """Write the design of the answers as they are now, off the screen's thread."""

@@ -6,12 +6,12 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 from textual import work as in_worker
-from textual.app import App
 from textual.content import Content
 from textual.message import Message
 
 from wizard.files import FileError
 from wizard.kept import autosave_of
+from wizard.tui.keys_app import KeysApp
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
 from wizard.work import Work
@@ -47,7 +47,7 @@ class LossDialog(TextDialog):
     """Asks what becomes of answers that are neither saved nor in the autosave."""
 
 
-class KeepingApp(App[int]):
+class KeepingApp(KeysApp):
     """Keeps the answers of the work in hand."""
 
     def __init__(self) -> None:

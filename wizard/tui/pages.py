@@ -11,6 +11,7 @@ from rules.findings import Kind, Remedy, Stage
 from wizard.glyphs import sign
 from wizard.interview import load_interview
 from wizard.meanings import fact_meaning, section_meaning, value_words, words
+from wizard.preferences import own_note
 from wizard.shown import assumed_text
 from wizard.tui.figures import STAGE_NAMES
 from wizard.tui.parts import parts
@@ -84,11 +85,11 @@ def reasons(design: Design) -> list[Row]:
         rows += [heading(f"{sign('conflict')} Conflicts", "the design may be saved all the same"), *map(finding_row, design.conflicts)]
         told = Content.assemble((" > ", "bold"), "Which answers cannot hold together, and what would help")
         rows.append(Row(told, "Conflicts", action="find_conflicts"))
-    if design.notices:
+    notices = [each for each in (*design.notices, own_note()) if each]
+    if notices:
         rows.append(heading(f"{sign('warning')} What the design rests on"))
         rows += [
-            Row(Content.assemble((f" {sign('warning')} ", "$text-warning"), each), "What it rests on", (Content(each),))
-            for each in design.notices
+            Row(Content.assemble((f" {sign('warning')} ", "$text-warning"), each), "What it rests on", (Content(each),)) for each in notices
         ]
     warnings = design.of_kind(Kind.WARNING)
     if warnings:

@@ -112,7 +112,7 @@ class CompareScreen(TabScreen):
         kind = kind_of(entry)
         style, width = STYLES.get(kind, ""), self._name_width(columns)
         mark = mark_of(kind, ascii_only=ascii_only())
-        name = entry.name if len(entry.name) <= width - 1 else f"{entry.name[: width - 2]}…"
+        name = shortened_inside(entry.name, width - 1)
         figures = "".join(f"{entry.text(column):>{CELL}}" for column in columns)
         return Content.assemble((f"  {mark} ", style), (f"{name:<{width}}", style), (figures, style))
 
@@ -178,6 +178,14 @@ class CompareScreen(TabScreen):
         self.wizard.change(session)
         told = f"Pinned {entry.name}: {price}." if pinned else "Nothing is pinned."
         self.notify(f"{told} Undo takes it back.", timeout=8)
+
+
+def shortened_inside(name: str, width: int) -> str:
+    """Return a name in at most `width` cells; what is left out is in the middle, since names of servers often differ at their end."""
+    if len(name) <= width:
+        return name
+    end = (width - 1) // 2
+    return f"{name[: width - 1 - end]}…{name[-end:]}"
 
 
 def _nothing(some: bool) -> Option:

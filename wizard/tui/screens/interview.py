@@ -17,6 +17,7 @@ from wizard.preferences import typed
 from wizard.shown import answered, open_text, text_of
 from wizard.site_log import answered_by_log, is_pasted_log
 from wizard.tui.actions import bindings_of
+from wizard.tui.keys_app import IDLE_TURNS, MOST_TURNS, PAUSE_S, QUICK_TURNS
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.widgets.design_pane import DesignPane
 from wizard.tui.widgets.field_row import FieldRow
@@ -34,9 +35,6 @@ if TYPE_CHECKING:
 
     from wizard.interview import Question
     from wizard.session import Session
-
-QUICK_TURNS, MOST_TURNS, PAUSE_S, IDLE_TURNS = 60, 160, 0.003, 3
-"""Turns of the event loop to wait for typed keys: at once, then in small pauses, at most a third of a second; quiet for so many turns."""
 
 
 class InterviewScreen(WizardScreen):

@@ -78,13 +78,20 @@ class PromptDialog(ModalScreen[str | None]):
     def action_take(self) -> None:
         """Return the suggestion that is pointed at, else the text."""
         chosen = self.query_one(OptionList).highlighted_option
-        text = str(chosen.id) if chosen is not None else self.query_one(Input).value.strip()
-        self.dismiss(text or None)
+        self._use(str(chosen.id) if chosen is not None else self.query_one(Input).value.strip())
+
+    def _use(self, text: str) -> None:
+        """Return a text; one that waits for a value, "scale.nodes=", goes into the field for it to be written, unless it stands there."""
+        entry = self.query_one(Input)
+        if text.endswith("=") and entry.value != text:
+            entry.value, entry.cursor_position = text, len(text)
+        else:
+            self.dismiss(text or None)
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click takes a suggestion."""
         event.stop()
-        self.dismiss(event.option_id)
+        self._use(event.option_id or "")
 
 
 class ProgressDialog(ModalScreen[Any]):
