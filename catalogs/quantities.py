@@ -28,7 +28,7 @@ _GROUPED = re.compile(rf"[+-]?(\d{{1,3}}([{_BLANKS},'])\d{{3}}(\2\d{{3}})*|\d+(_
 """How digits may be grouped: in threes by one kind of mark, or by underscores between digits."""
 _LONGEST_TEXT = 200
 LARGEST, SMALLEST = 1e30, 1e-30
-"""Numbers beyond these are no quantities of this field in any unit; products of a few of them would not be finite."""
+"""Larger numbers are no quantities of this field in any unit, smaller ones are zero; products of a few others would not be finite."""
 _SCALES = {"k": 1e3, "K": 1e3, "M": 1e6, "B": 1e9, "G": 1e9, "T": 1e12, "P": 1e15}
 _SCALES |= {"thousand": 1e3, "million": 1e6, "billion": 1e9, "trillion": 1e12}
 _COUNTED = ("USD", "token", "tokens", "parameter", "parameters", "sample", "samples", "image", "images", "sequence", "sequences", "")
@@ -145,8 +145,9 @@ def split(text: str) -> tuple[float, str]:
     number = float(re.sub(rf"[_{_BLANKS},']", "", written))
     if not math.isfinite(number):
         raise QuantityError(f"{text!r} is not a finite number")
-    if number and not SMALLEST <= abs(number) <= LARGEST:
-        raise QuantityError(f"{text!r} is {'larger' if abs(number) > LARGEST else 'smaller'} than any quantity can be")
+    if abs(number) > LARGEST:
+        raise QuantityError(f"{text!r} is larger than any quantity can be")
+    number = number if abs(number) >= SMALLEST else 0.0
     if unit == "K" and text[: found.start(2)] != text[: found.start(2)].rstrip():
         return number, unit  # "4 K" is kelvin, "4K" four thousand
     return _scaled(number, unit)
@@ -218,8 +219,10 @@ def format_quantity(value: Quantity | float, unit: str | None = None, digits: in
 
 def format_number(number: float, digits: int = 4) -> str:
     """Write a number with `digits` significant digits, without exponent and without trailing zeros; whole parts are kept."""
-    if number == 0 or not math.isfinite(number):
-        return "0" if number == 0 else str(number)
+    if not math.isfinite(number):
+        return str(number)
+    if abs(number) < SMALLEST:
+        return "0"
     places = max(0, digits - 1 - math.floor(math.log10(abs(number))))
     text = f"{number:.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -84,7 +84,7 @@ def test_other_groups_are_a_slip(text):
         split(text)
 
 
-@pytest.mark.parametrize("text", ["1e300 GB/s", "-1e31 W", "1e-300 W"])
+@pytest.mark.parametrize("text", ["1e300 GB/s", "-1e31 W"])
 def test_numbers_beyond_anything_are_refused(text):
     with pytest.raises(QuantityError, match="than any quantity can be"):
         split(text)
@@ -148,3 +148,17 @@ def test_any_text_is_a_finite_quantity_or_a_quantity_error(text):
 def test_importing_makes_no_registry():
     code = "import sys, catalogs.quantities, catalogs.schema, catalogs.loading; sys.exit('pint' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+@pytest.mark.parametrize("number", [1e-30, 1e-31, 1e-99, 1e-300, -1e-99, 5e-324])
+def test_what_is_too_small_to_measure_is_zero_and_reads_back(number):
+    """A tenth of the Planck length is 1.6e-36 m: nothing that is asked is measured below 1e-30 of any unit."""
+    written = format_quantity(number, "m")
+    assert magnitude(written, "m") == magnitude(format_quantity(magnitude(written, "m"), "m"), "m")
+    assert magnitude(f"{number!r} m", "m") == (number if number == 1e-30 else 0.0)
+    assert len(written) < 40
+
+
+def test_a_small_unit_makes_no_smaller_number():
+    """1e-28 micrometres are 1e-34 m, which is written as nothing."""
+    assert format_quantity(parse_quantity("1e-28 um", "m"), "m") == "0 m"

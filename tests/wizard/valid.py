@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from catalogs.quantities import SMALLEST
 from rules.answer_fields import FIELDS
 from rules.answers import Answers
 
@@ -29,7 +28,7 @@ def raw_value(field: AnswerField) -> st.SearchStrategy[object]:
         return st.lists(one, min_size=1, max_size=4)
     if field.kind == "count":
         return st.integers(int(low), int(high)) | st.just("unknown")
-    numbers = st.floats(low, high, allow_nan=False, allow_subnormal=False).filter(lambda number: number == 0 or number >= SMALLEST)
+    numbers = st.floats(low, high, allow_nan=False, allow_subnormal=False)
     if field.kind == "number":
         return numbers
     inside = st.floats(low + (high - low) * 1e-9, high * (1 - 1e-9), allow_nan=False)
