@@ -59,7 +59,7 @@ class ConflictSet:
         """Return the set as a sentence."""
         if not self.answers:
             return "what is trained fits no candidate, whatever else is answered"
-        shown = [f"{each.key} = {each.value}" + (" (assumed)" if each.assumed else "") for each in self.answers]
+        shown = [_shown(each) for each in self.answers]
         if len(shown) == 1:
             return f"{shown[0]} cannot hold with what is trained"
         return f"{', '.join(shown[:-1])} and {shown[-1]} cannot hold together"
@@ -73,6 +73,12 @@ class ConflictSet:
             "because": self.sentence,
             "change": [each.document() for each in self.changes],
         }
+
+
+def _shown(each: Constraint) -> str:
+    if each.key.startswith(POLICY):
+        return f"{each.key} ({each.value})"
+    return f"{each.key} = {each.value}" + (" (assumed)" if each.assumed else "")
 
 
 @dataclass(frozen=True)

@@ -13,6 +13,8 @@ from rules.advisor import consider, feasible
 from rules.answer_fields import COOLING
 from rules.answers import field_of
 from rules.findings import Kind
+from rules.guidance.declare import Scaled
+from rules.render import value_text
 from rules.scale import deadline_counts, size_given
 from rules.whatif import with_changes
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
     from rules.answers import Answers
+    from rules.policies import Policy
 
 ORIGIN = "what-if"
 LIMITS = (
@@ -77,7 +80,16 @@ def constraints(answers: Answers) -> tuple[Constraint, ...]:
     order = {key: number for number, key in enumerate(_ORDER)}
     rows = [Constraint(key, answers.text(key), not answers.given(key)) for key in sorted(keys, key=order.__getitem__)]
     rejecting = [policy for policy in answers.policies if policy.rule.kind is Kind.REJECT]
-    return (*rows, *(Constraint(f"{POLICY}{policy.id}", policy.rule.because) for policy in rejecting))
+    return (*rows, *(Constraint(f"{POLICY}{policy.id}", _refused(policy)) for policy in rejecting))
+
+
+def _refused(policy: Policy) -> str:
+    """Return what a policy refuses, by its comparisons: its message is about one candidate, a constraint about all."""
+    parts = []
+    for each in policy.rule.when:
+        right = f"{each.right.field} × {each.right.factor:g}" if isinstance(each.right, Scaled) else value_text(each.left, each.right)
+        parts.append(f"{each.left} {'=' if each.operator == '==' else each.operator} {right}")
+    return f"refuses {' and '.join(parts)}"
 
 
 _ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, *PREFERENCES)

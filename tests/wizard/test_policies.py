@@ -60,7 +60,10 @@ def test_a_design_under_a_policy_keeps_it(small_answers, policy, tmp_path):
     assert loaded.meta["policies_hash"] == policies_hash(loaded.answers.policies)
     assert call("replay", out).code == 0
     assert "draws 10.2 kW" in call("explain", out, "power.policy.light-servers").out
-    assert "policy.light-servers" in loaded.document["conflict_set"][0]["answers"]
+    (found,) = loaded.document["conflict_set"]
+    assert "policy.light-servers" in found["answers"]
+    assert "policy.light-servers (refuses node_power_kw > 8 kW)" in found["because"]
+    assert "{" not in found["because"]
 
 
 def test_those_of_the_folder_hold_for_answers_and_not_for_a_saved_design(small_answers, small_design, in_folder):
