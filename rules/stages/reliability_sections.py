@@ -53,16 +53,19 @@ def _deadline(found: ReliabilityEstimate) -> dict[str, object]:
     deadline, expected = magnitude(found.deadline, "s"), expected_case(found.cases)
     mean = completion(expected)
     runs = simulated_runs(expected)
-    times = simulation(expected, runs)
     rows: dict[str, object] = {
         "deadline": format_quantity(found.deadline, "day"),
         "chance": round(chance_with_bands(found.cases, deadline), 3),
         "chance_failures_alone": round(chance_of_finishing(expected, deadline), 3),
-        "chance_simulated": round(sum(each <= deadline for each in times) / runs, 3),
         "simulated_runs": runs,
-        "simulated_seed": SEED,
-        "simulated_mean": format_quantity(quantity(fmean(times) / SECONDS_PER_DAY, "day"), "day"),
     }
+    if runs:
+        times = simulation(expected, runs)
+        rows |= {
+            "chance_simulated": round(sum(each <= deadline for each in times) / runs, 3),
+            "simulated_seed": SEED,
+            "simulated_mean": format_quantity(quantity(fmean(times) / SECONDS_PER_DAY, "day"), "day"),
+        }
     if mean.mean < LONGEST_SHOWN_S:
         rows["mean"] = format_quantity(quantity(mean.mean / SECONDS_PER_DAY, "day"), "day")
         rows["standard_deviation"] = format_quantity(quantity(mean.deviation / SECONDS_PER_DAY, "day"), "day")
@@ -70,8 +73,13 @@ def _deadline(found: ReliabilityEstimate) -> dict[str, object]:
 
 
 def simulated_runs(run: Interrupted) -> int:
-    """Return how many runs are simulated: as many as their failures allow in a few hundredths of a second."""
-    failures = max(1.0, run.work / run.mtbf)
+    """Return how many runs are simulated: as many as their failures allow in a few hundredths of a second.
+
+    None (0) where even one run has more failures than that: years of failing are left to the formula.
+    """
+    failures = max(1.0, completion(run).mean / run.mtbf)
+    if failures > MOST_EVENTS:
+        return 0
     return int(min(MOST_RUNS, max(FEWEST_RUNS, MOST_EVENTS / failures)))
 
 

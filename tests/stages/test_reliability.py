@@ -108,6 +108,16 @@ def test_the_chance_of_the_deadline_by_formula_and_by_simulation(catalog):
     assert fact["chance_known"] is True
 
 
+def test_a_run_of_a_million_years_is_left_to_the_formula(catalog):
+    """Its failures cannot be counted one by one within a redesign, and none is made up."""
+    answers = {**LLAMA, "training.tokens": "1e18", "scale.deadline": "54 days"}
+    candidate, context, _ = assess(catalog, 64, answers)
+    section = reliability.describe(candidate, context)["reliability.deadline"]
+    assert section["simulated_runs"] == 0
+    assert "chance_simulated" not in section
+    assert section["chance"] == 0.0
+
+
 def test_more_time_never_lowers_the_chance(catalog):
     chances = [assess(catalog, 2048, {**LLAMA, "scale.deadline": f"{days} days"})[2]["chance_percent"] for days in (40, 60, 80, 100, 200)]
     assert chances == sorted(chances)
