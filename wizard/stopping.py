@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from contextlib import contextmanager, suppress
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 SIGNALS = tuple(found for name in ("SIGTERM", "SIGHUP") if (found := getattr(signal, name, None)) is not None)
 AFTER = 128
 """What is added to a signal's number for the exit code, as shells do."""
+GRACE_S = 3.0
+"""How long tidying up may take. Where the terminal is gone, writing to it never ends, and the program would stay for ever."""
 
 
 @dataclass
@@ -32,22 +35,30 @@ class Told:
 def leaving_on_signals(leave: Callable[[], Any]) -> Iterator[Told]:
     """Call `leave` in a thread of its own when a signal comes; the handlers before are put back at the end.
 
+    The program ends at the latest GRACE_S after the signal: by then everything worth keeping must be kept.
+
     A handler runs between any two instructions of the main thread, which may hold a lock just then: so it only starts the thread.
     """
-    told = Told()
+    told, ended = Told(), threading.Event()
 
     def come(number: int, _frame: object) -> None:
         if not told.number:
             told.number = number
             threading.Thread(target=_leave, daemon=True).start()
+            threading.Thread(target=_end, daemon=True).start()
 
     def _leave() -> None:
         with suppress(Exception):  # the program may be ending already
             leave()
 
+    def _end() -> None:
+        if not ended.wait(GRACE_S):
+            os._exit(told.exit_code)
+
     before = {each: signal.signal(each, come) for each in SIGNALS} if threading.current_thread() is threading.main_thread() else {}
     try:
         yield told
     finally:
+        ended.set()
         for each, handler in before.items():
             signal.signal(each, handler)

@@ -32,6 +32,29 @@ def test_the_wizard_keeps_its_answers_when_it_is_told_to_end(tmp_path, number):
     assert load(kept).answers.values["scale.deadline"] == "54 days"
 
 
+def test_the_wizard_ends_with_its_terminal(tmp_path):
+    """A window that is closed, a session that is killed: nothing stays behind, and the answers are kept."""
+    with terminal(tmp_path) as shown:
+        shown.wait("New design")
+        shown.send("Enter", "1", "NPage", "NPage", "Tab", "5", "4", "Space", "d", "a", "y", "s")
+        shown.wait("54 days")
+        process = shown.process()
+        shown.close()
+        end = time.monotonic() + LONGEST_WAIT_S
+        while time.monotonic() < end and lives(process):
+            time.sleep(0.05)
+        assert not lives(process)
+    assert load(tmp_path / "state" / "cluster-wizard" / "autosave.toml").answers.values["scale.deadline"] == "54 days"
+
+
+def lives(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
 def test_plain_keeps_its_answers_when_it_is_told_to_end(tmp_path):
     settings = {**os.environ, "PYTHONPATH": str(ROOT), "XDG_STATE_HOME": str(tmp_path), "XDG_CONFIG_HOME": str(tmp_path)}
     command = [sys.executable, "-m", "wizard", "plain"]
