@@ -32,6 +32,8 @@ MOST_CHANGES = 240
 """Designs that are made to find the smallest changes."""
 MOST_WHILE_WRITING = 36
 """The same for each, when a design file is written without being asked about its conflicts."""
+LARGEST_WHILE_WRITING = 131_072
+"""GPUs of the largest design of which the smallest changes are written unasked."""
 MOST_ANSWERS = 14
 """So many answers are told apart; of more, the last ones are always kept, so sets may be larger than need be."""
 NEEDS = ("training.tokens", "training.samples", "training.global_batch", "training.sequence_length", "workload.kind")
@@ -217,5 +219,11 @@ def _from_start(applied: Applied, answers: Answers) -> SmallestChange:
 
 
 def with_conflict_sets(design: Design, catalog: Catalog) -> Design:
-    """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types."""
-    return design if design.fits else replace(design, conflict_sets=find_conflicts(design.answers, catalog, needs=False).sets)
+    """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types.
+
+    Beyond LARGEST_WHILE_WRITING the smallest changes are left to `find_conflicts`: each takes a dozen designs, of seconds each.
+    """
+    if design.fits:
+        return design
+    changes = design.figures is None or design.figures.gpus <= LARGEST_WHILE_WRITING
+    return replace(design, conflict_sets=find_conflicts(design.answers, catalog, changes=changes, needs=False).sets)
