@@ -26,7 +26,8 @@ MOST_UNANSWERED = 12
 ABOUT = (
     "How far `cluster-wizard estimate` is from published runs, written by `make validation` and checked by a test. "
     "Run `cluster-wizard validate` for the figures of your version, `cluster-wizard validate RUNS.toml` for those of your own runs.",
-    "Nothing here is tuned to a source: rates belong to a GPU and a precision and come from the catalog, with their sources. "
+    "Rates belong to a GPU and a precision and come from the catalog, with their sources; none belongs to a source, a model or a run. "
+    "A few constants were read off published runs that stand below too: docs/step-time.md names them, with their errors on other runs. "
     "Runs are listed in `catalogs/measurements/`, one file for each source; what a source does not state about a run is left open.",
 )
 MEMORY_NOTE = (
