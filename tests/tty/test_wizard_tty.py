@@ -52,7 +52,7 @@ def test_a_burst_points_and_chooses_on_every_screen_that_it_opens(tmp_path):
         shown.wait("step 1 of 5", "● LoRA")
         shown.send("F7", "Down", "Enter")
         shown.wait("step 1 of 5", "› Model")
-        shown.send("F4", "i", "f", "r", "e", "e", "Down", "Enter", "4", "0")
+        shown.send("F4", "i", "r", "a", "c", "k", "s", "Space", "f", "r", "e", "e", "Down", "Enter", "4", "0")
         shown.wait("What if", "facility.racks=40")
         shown.send("Escape", "Escape", "Tab", "7", "B")
         shown.wait("step 1 of 5", "7B")
