@@ -226,7 +226,7 @@ async def test_every_question_of_every_step_is_reachable_at_the_smallest_size():
                 region = focused.entry.region
                 assert app.screen.region.contains_region(region)
                 await app.screen.run_action("accept_field")  # as Enter does, without the pause that Pilot makes after a key
-            await rest(app, pilot)
+                await rest(app, pilot)  # the page scrolls to the field after the focus has moved
 
 
 async def test_choosing_a_model_that_is_the_last_field_of_its_page_stays_there():
