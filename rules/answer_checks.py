@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
-from rules.own_server import OWN_SERVER_ID
 from rules.answers import AnswerError
+from rules.own_server import OWN_SERVER_ID
 from rules.scale import size_given
 
 if TYPE_CHECKING:

@@ -19,12 +19,12 @@ from rules.answers import Answers
 from rules.cases import all_rules
 from rules.judging import MOST_REENTRIES
 from rules.sizing.fabric import FabricInput, count_fabric
+from rules.sizing.feeds import circuit_usable_kw
 from rules.sizing.hardware import hardware_of
 from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_states import stage_layers
 from rules.sizing.model import count_parameters, shape_from_answers
 from rules.sizing.plans import search_plans
-from rules.sizing.feeds import circuit_usable_kw
 from rules.sizing.results import Plan
 from rules.sizing.step import estimate_step
 from rules.sizing.workload import describe_workload
