@@ -23,6 +23,8 @@ SIZE = (120, 36)
 PICTURES = {
     "screen": ("pagedown", "pagedown", "tab"),
     "design": ("f4",),
+    "compare": ("f5",),
+    "look": ("f6",),
 }
 """The pictures, and the keys that lead to each from the first question."""
 PNG_WIDTH = 1100
