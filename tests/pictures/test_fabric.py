@@ -50,11 +50,12 @@ def test_a_single_node_has_no_picture_of_networks():
 def test_rows_of_racks_with_their_bundles():
     """37 racks: 33 of nodes in two halves, three of the network and one of storage between them; twenty to a row."""
     lines = text("racks_row", considered(127), 100)
-    assert "37 racks in 2 row(s)" in lines[0]
+    assert "37 racks in 2 rows;" in lines[0]
     assert lines[1].split()[:21] == ["1", *["c"] * 17, "N", "N", "N"]
     assert lines[2].split()[:18] == ["2", "S", *["c"] * 16]
     words = "\n".join(lines)
     assert "links by medium" in words
     assert "run between racks in" in words
+    assert "(s)" not in words
     document = svg("racks_row", considered(127))
     assert all(f">{name}<" in document for name in ("C1", "C33", "N1", "N3", "S1"))

@@ -164,8 +164,10 @@ def _cable_words(hall: Hall) -> list[str]:
     inside = sum(count for (first, second), count in hall.bundles.items() if first == second)
     largest = ", ".join(f"{first}–{second} {count:,}" for (first, second), count in _between(hall).most_common(LARGEST))
     media = ", ".join(f"{count:,} {medium} up to {hall.longest[medium]:.3g} m" for medium, count in sorted(hall.media.items()))
+    count = len(_between(hall))
+    bundles = f"{count:,} bundle{'' if count == 1 else 's'}"
     return [
         f"links by medium: {media}; {hall.metres / 1000:,.1f} km bought in all",
-        f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {len(_between(hall)):,} bundle(s)",
+        f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}",
         *([f"largest bundles: {largest}"] if largest else []),
     ]
