@@ -124,6 +124,7 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
     """Return cabinets, their three-phase distribution units, and what passes heat to the facility's water.
 
     Pre-integrated racks bring their cabinet and manifolds; desktop machines and a server of one's own without a rack need nothing.
+    Where no rack takes a server, nothing of a rack is counted.
     """
     design = candidate.facility
     if design is None or not needs_cabinet(candidate, context):
@@ -131,7 +132,8 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
     lines = _cabinet_lines(candidate, context)
     for plan in design.racks:
         lines += _feed_lines(plan, candidate, context)
-    return _merged([*lines, *_coolant_lines(candidate, context), *_tank_lines(candidate, context)])
+    lines += [*_coolant_lines(candidate, context), *_tank_lines(candidate, context)]
+    return _merged([line for line in lines if line.quantity > 0])
 
 
 def needs_cabinet(candidate: Candidate, context: Context) -> bool:

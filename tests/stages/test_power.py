@@ -240,6 +240,13 @@ def test_bill_of_liquid_cooling(catalog):
     assert {line.item: line.quantity for line in power.bill(servers, context)}["coolant-manifold"] == servers.facility.racks[0].racks
 
 
+def test_where_no_rack_takes_a_server_nothing_of_a_rack_is_billed(catalog):
+    """15 CFM carry off no server's heat: no rack holds one, so there are no manifolds and no leak detection to buy."""
+    made, context = judged(catalog, "hpe-proliant-dl380a-gen12-l40s", 2, {"facility.cooling": "liquid", "facility.rack_airflow": "15 CFM"})
+    assert made.facility.racks[0].racks == 0
+    assert {line.item for line in power.bill(made, context)}.isdisjoint({"coolant-manifold", "leak-detection"})
+
+
 def own(catalog, answers):
     given = Answers.of({"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4, "own_server.power": "2.4 kW", **answers})
     node = own_server(given, catalog)
