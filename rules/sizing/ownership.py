@@ -5,6 +5,7 @@ What nobody said and no source names is left out and named, never counted as zer
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -102,7 +103,8 @@ def interest_share(rate: float, years: float) -> float:
     """
     if rate <= 0.0 or years <= 0.0:
         return 0.0
-    return float(rate / (1.0 - (1.0 + rate) ** -years) - 1.0 / years)
+    repaid = -math.expm1(-years * math.log1p(rate))
+    return max(0.0, rate / repaid - 1.0 / years) if repaid > 0.0 else 0.0
 
 
 def _add_hosting(
