@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from wizard.pictures.chart import Axis, Chart, Series
-from wizard.pictures.chart import svg as chart_svg
-from wizard.pictures.chart import text as chart_text
+from wizard.pictures.chart import Axis, Chart, Series, both_ways
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,17 +13,6 @@ if TYPE_CHECKING:
     from rules.choice import Ranked
 
 TITLE = "Candidates: {measure} against time"
-
-
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the scatter as lines; `@` is the choice, `o` would do, `x` will not."""
-    del ascii
-    return chart_text(_chart(considered), width)
-
-
-def svg(considered: Considered) -> str:
-    """Return the scatter as an SVG document."""
-    return chart_svg(_chart(considered))
 
 
 def _chart(considered: Considered) -> Chart:
@@ -60,3 +47,7 @@ def _points(ranked: Sequence[Ranked], *, days: bool, priced: bool) -> tuple[tupl
         if time and amount:
             points.append((time, amount))
     return tuple(points)
+
+
+text, svg = both_ways(_chart)
+"""In text `@` is the choice, `o` would do, `x` will not."""

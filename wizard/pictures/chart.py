@@ -6,8 +6,14 @@ import math
 import textwrap
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from wizard.pictures.bars import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from rules.advisor import Considered
 
 TICKS = 5
 
@@ -151,3 +157,16 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
     for number, note in enumerate(chart.notes):
         drawing.append(sheet.label(note, sheet.MARGIN, height + 24 * number, colour=sheet.FAINT))
     return sheet.finish(drawing)
+
+
+def both_ways(describe: Callable[[Considered], Chart]) -> tuple[Callable[..., list[str]], Callable[[Considered], str]]:
+    """Return the functions `text` and `svg` of a picture that is one chart; the marks are ASCII already, so `ascii` changes nothing."""
+
+    def as_text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+        del ascii
+        return text(describe(considered), width)
+
+    def as_svg(considered: Considered) -> str:
+        return svg(describe(considered))
+
+    return as_text, as_svg

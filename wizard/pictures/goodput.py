@@ -5,9 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rules.sizing.checkpoint import daly_goodput, daly_interval, in_words
-from wizard.pictures.chart import Axis, Chart, Series
-from wizard.pictures.chart import svg as chart_svg
-from wizard.pictures.chart import text as chart_text
+from wizard.pictures.chart import Axis, Chart, Series, both_ways
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -17,17 +15,6 @@ TITLE = "Goodput against the interval between checkpoints"
 MINUTE, PERCENT = 60.0, 100.0
 SPAN, POINTS = 32.0, 41
 """The interval is drawn from this part of the chosen one to so many times it, in so many points."""
-
-
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the chart as lines; `@` is the interval that the design takes."""
-    del ascii
-    return chart_text(_chart(considered), width)
-
-
-def svg(considered: Considered) -> str:
-    """Return the chart as an SVG document."""
-    return chart_svg(_chart(considered))
 
 
 def _chart(considered: Considered) -> Chart:
@@ -67,3 +54,7 @@ def _notes(found: Goodput) -> tuple[str, ...]:
     if plan.mode == "asynchronous":
         notes.append(f"writing in the background takes {in_words(plan.write)}, below which no interval is possible")
     return tuple(notes)
+
+
+text, svg = both_ways(_chart)
+"""In text `@` is the interval that the design takes."""

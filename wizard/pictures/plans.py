@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from wizard.pictures.chart import Axis, Chart, Series
-from wizard.pictures.chart import svg as chart_svg
-from wizard.pictures.chart import text as chart_text
+from wizard.pictures.chart import Axis, Chart, Series, both_ways
 from wizard.plan_list import report_of
 
 if TYPE_CHECKING:
@@ -20,19 +16,6 @@ TITLE = "Plans: peak memory against step time"
 SLOWEST, LARGEST = 8.0, 4.0
 """Plans that take more than so many times the fastest, or need so many times the memory there is, are left out: they would squeeze all
 others to one side."""
-
-
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the scatter as lines; `*` is the front, `@` the choice, `o` and `x` what fits and what may not."""
-    del ascii
-    chart = _chart(considered)
-    notes = [line for note in chart.notes for line in wrap(note, width)]
-    return [*chart_text(replace(chart, notes=()), width), *notes]
-
-
-def svg(considered: Considered) -> str:
-    """Return the scatter as an SVG document."""
-    return chart_svg(_chart(considered))
 
 
 def _chart(considered: Considered) -> Chart:
@@ -68,3 +51,7 @@ def _notes(report: PlanReport) -> tuple[str, ...]:
         f"chosen: {report.own.plan.label}, {place}",
         *report.limits,
     )
+
+
+text, svg = both_ways(_chart)
+"""In text `*` is the front, `@` the choice, `o` and `x` what fits and what may not."""

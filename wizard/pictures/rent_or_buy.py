@@ -8,9 +8,7 @@ from catalogs.quantities import magnitude
 from rules.sizing.cost import run_gpu_hours
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import RentOrBuy, costs_at, rent_or_buy
-from wizard.pictures.chart import Axis, Chart, Series
-from wizard.pictures.chart import svg as chart_svg
-from wizard.pictures.chart import text as chart_text
+from wizard.pictures.chart import Axis, Chart, Series, both_ways
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -20,17 +18,6 @@ TITLE = "Rent or buy: cost against utilisation"
 MILLION, PERCENT = 1e6, 100.0
 STEPS = tuple(range(5, 105, 5))
 """Utilisations that are drawn, in percent."""
-
-
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the chart as lines; `=` is owning, `.` and `:` renting at the lowest and the highest price, `X` where they cross."""
-    del ascii
-    return chart_text(_chart(considered), width)
-
-
-def svg(considered: Considered) -> str:
-    """Return the chart as an SVG document."""
-    return chart_svg(_chart(considered))
 
 
 def _chart(considered: Considered) -> Chart:
@@ -79,3 +66,7 @@ def _notes(candidate: Candidate, found: RentOrBuy) -> tuple[str, ...]:
     if dates:
         notes.append(f"cloud prices on demand of {dates[0]} to {dates[-1]}; commitments are negotiated")
     return tuple(notes)
+
+
+text, svg = both_ways(_chart)
+"""In text `=` is owning, `.` and `:` renting at the lowest and the highest price, `X` where they cross."""
