@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import yaml
+from jsonschema import Draft7Validator
 
 from tests.exports.tools import exported, need, problems
 from wizard.exports import NothingToExport
 
+CONTAINERLAB = Draft7Validator(json.loads((Path(__file__).parent / "upstream" / "clab.schema.json").read_text("utf-8")))
+"""The schema of containerlab itself, which names draft 7."""
 LONGEST_INTERFACE = 15
 """Letters of a Linux interface's name at most (IFNAMSIZ of 16 with its end)."""
 DESIGNS = [("nvidia-dgx-h100", 20, "infiniband"), ("nvidia-dgx-h100", 62, "ethernet"), ("nvidia-dgx-b300", 16, "ethernet"),
@@ -30,7 +35,10 @@ def test_graphviz_reads_the_graph(node, units, fabric):
 @pytest.mark.parametrize(("node", "units", "fabric"), DESIGNS)
 class TestContainerlab:
     def test_keeps_the_schema(self, node, units, fabric):
-        assert problems("clab", yaml.safe_load(exported("containerlab", node, units, fabric))) == []
+        """Containerlab's own schema, and the stricter one that knows only the keys that are written here."""
+        lab = yaml.safe_load(exported("containerlab", node, units, fabric))
+        assert [f"{each.json_path}: {each.message[:200]}" for each in CONTAINERLAB.iter_errors(lab)] == []
+        assert problems("clab", lab) == []
 
     def test_keeps_what_the_schema_lacks(self, node, units, fabric):
         """Both ends exist, no interface is used twice, none is eth0 (the lab's own), names fit Linux."""
@@ -52,6 +60,20 @@ class TestContainerlab:
             for end, port in zip(link["endpoints"], link["vars"]["ports"].split(" - "), strict=True)
         ]
         assert max(Counter(ports).values()) == 1
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (lambda lab: lab["topology"]["nodes"]["node-0001"].update(kind="windows"), "is not valid under any of the given schemas"),
+        (lambda lab: lab["topology"]["links"][0].update(endpoints=["node-0001:eth1", "no-port"]), "'no-port' does not match"),
+        (lambda lab: lab.update(title="cluster"), "Additional properties are not allowed"),
+    ],
+)
+def test_the_schema_of_containerlab_catches_what_it_is_for(change, says):
+    lab = yaml.safe_load(exported("containerlab", *DESIGNS[0]))
+    change(lab)
+    assert any(says in each.message for each in CONTAINERLAB.iter_errors(lab))
 
 
 def test_infiniband_is_left_out_and_said_to_be():

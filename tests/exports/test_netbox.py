@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
+import tomllib
 from collections import Counter
+from pathlib import Path
 
 import pytest
 import yaml
@@ -13,32 +15,10 @@ from tests.exports.tools import exported, problems
 
 DESIGNS = [("nvidia-dgx-h100", 62, "infiniband"), ("nvidia-dgx-b300", 16, "ethernet"), ("nvidia-gb200-nvl72", 72, "any"),
            ("supermicro-as-8125gs-tnmr2-mi300x", 8, "ethernet")]  # fmt: skip
-CABLE_COLUMNS = {
-    "side_a_device", "side_a_type", "side_a_name", "side_b_device", "side_b_type", "side_b_name", "type", "status", "tenant", "label",
-    "color", "length", "length_unit", "description", "comments", "tags",
-}  # fmt: skip
-"""Columns of the import form for cables [netbox-community/netbox, dcim/forms/bulk_import.py]."""
-DEVICE_COLUMNS = {
-    "name", "role", "tenant", "manufacturer", "device_type", "platform", "serial", "asset_tag", "status", "site", "location", "rack",
-    "position", "face", "parent", "device_bay", "airflow", "virtual_chassis", "cluster", "description", "comments", "tags",
-}  # fmt: skip
-CABLE_TYPES = {"cat6a", "dac-passive", "dac-active", "aoc", "mmf-om4", "smf-os2"}
-RACK_COLUMNS = {
-    "site",
-    "name",
-    "status",
-    "u_height",
-    "description",
-    "location",
-    "facility_id",
-    "tenant",
-    "role",
-    "serial",
-    "asset_tag",
-    "type",
-    "width",
-}
-STATUSES = {"connected", "planned", "decommissioning"}
+NETBOX = tomllib.loads((Path(__file__).parent / "upstream" / "netbox.toml").read_text("utf-8"))
+COLUMNS, REQUIRED, VALUES = NETBOX["columns"], NETBOX["required"], NETBOX["values"]
+LARGEST_HEIGHT = 100
+"""Rack units of a rack at most [NetBox, dcim/constants.py]."""
 
 
 def types_of(*design: object) -> list[dict]:
@@ -59,10 +39,14 @@ class TestNetbox:
         for each in found:
             names = [interface["name"] for interface in each.get("interfaces", ())]
             assert len(names) == len(set(names))
+            assert {interface["type"] for interface in each.get("interfaces", ())} <= set(VALUES["interface_type"])
 
     def test_devices_have_types_and_are_named_once(self, design):
         rows, models = rows_of("netbox-devices", *design), {(each["manufacturer"], each["model"]) for each in types_of(*design)}
-        assert set(rows[0]) <= DEVICE_COLUMNS
+        assert set(REQUIRED["devices"]) <= set(rows[0]) <= set(COLUMNS["devices"])
+        assert {row["status"] for row in rows} <= set(VALUES["device_status"])
+        assert {row["face"] for row in rows} <= {"", *VALUES["face"]}
+        assert all(bool(row["face"]) is bool(row["position"]) for row in rows), "a position has a face"
         assert max(Counter(row["name"] for row in rows).values()) == 1
         assert {(row["manufacturer"], row["device_type"]) for row in rows} == models
 
@@ -72,18 +56,24 @@ class TestNetbox:
         }
         device = {row["name"]: (row["manufacturer"], row["device_type"]) for row in rows_of("netbox-devices", *design)}
         rows = rows_of("netbox-cables", *design)
-        assert set(rows[0]) <= CABLE_COLUMNS
+        assert set(REQUIRED["cables"]) <= set(rows[0]) <= set(COLUMNS["cables"])
         ends = [(row[f"side_{side}_device"], row[f"side_{side}_name"]) for row in rows for side in "ab"]
         assert max(Counter(ends).values()) == 1
         assert all(port in interfaces[device[name]] for name, port in ends)
-        assert {row["status"] for row in rows} <= STATUSES
+        assert not any("," in text for end in ends for text in end), "NetBox takes a comma for a second end"
+        assert {row["status"] for row in rows} <= set(VALUES["cable_status"])
         assert max(len(row["label"]) for row in rows) <= 100
-        assert {row["type"] for row in rows} <= CABLE_TYPES
+        assert {row["type"] for row in rows} <= set(VALUES["cable_type"])
+        assert {row["length_unit"] for row in rows} <= set(VALUES["length_unit"])
         assert all(float(row["length"]) > 0 for row in rows)
 
     def test_devices_stand_in_racks_that_exist_and_in_units_that_are_free(self, design):
-        racks = {row["name"]: int(row["u_height"]) for row in rows_of("netbox-racks", *design)}
-        assert set(rows_of("netbox-racks", *design)[0]) <= RACK_COLUMNS
+        rows = rows_of("netbox-racks", *design)
+        racks = {row["name"]: int(row["u_height"]) for row in rows}
+        assert set(REQUIRED["racks"]) <= set(rows[0]) <= set(COLUMNS["racks"]), "a rack of no rack type needs width and height"
+        assert {int(row["width"]) for row in rows} <= set(VALUES["rack_width"])
+        assert {row["status"] for row in rows} <= set(VALUES["rack_status"])
+        assert max(racks.values()) <= LARGEST_HEIGHT
         heights = {(each["manufacturer"], each["model"]): each["u_height"] for each in types_of(*design)}
         taken: Counter[tuple[str, int]] = Counter()
         for row in rows_of("netbox-devices", *design):

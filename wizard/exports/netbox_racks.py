@@ -14,8 +14,10 @@ from wizard.exports.parts import chosen_of, write_rows
 if TYPE_CHECKING:
     from rules.advisor import Considered
 
-HEAD = ("site", "name", "status", "u_height", "description")
+HEAD = ("site", "name", "status", "width", "u_height", "description")
 STATUS = "planned"
+WIDTH_INCHES = 19
+"""Width between the rails, which NetBox asks for; all servers and switches of the catalog are made for cabinets of 19 inches [EIA-310]."""
 USUAL_UNITS = 42
 """Rack units of a rack that the rack plan does not have: the cabinet that most data centres have."""
 
@@ -29,5 +31,7 @@ def write(considered: Considered, stream: TextIO) -> None:
     units = {each.name: each.units for each in placed_racks(candidate, context)} if candidate.facility is not None else {}
     ordered = sorted(racks, key=lambda name: (racks[name], name))
     write_rows(
-        stream, HEAD, ((SITE, name, STATUS, units.get(name, USUAL_UNITS), f"place {racks[name]} of the row plan") for name in ordered)
+        stream,
+        HEAD,
+        ((SITE, name, STATUS, WIDTH_INCHES, units.get(name, USUAL_UNITS), f"place {racks[name]} of the row plan") for name in ordered),
     )
