@@ -15,6 +15,7 @@ POST_TRAINING = ("none", "dpo", "grpo", "ppo")
 TABLE_SHARDINGS = ("balanced", "table", "row", "column")
 ROLLOUTS = ("separate", "sleeping", "awake")
 OFFLOADS = ("none", "optimizer", "parameters", "nvme")
+SCHEDULES = ("1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe")
 COOLING = ("air", "rear_door", "liquid", "immersion")
 REDUNDANCIES = ("n", "n_plus_1", "2n")
 CLIMATES = ("cold", "temperate", "hot_dry", "hot_humid")
@@ -115,11 +116,14 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("parallelism.zero_stage", "1", 0, 3),
     _count("parallelism.micro_batch", "1", 1, 1_000_000),
     _choice("parallelism.recompute", RECOMPUTE),
+    _count("parallelism.recompute_layers", "4", 1, 10_000, units=("layers", "layer")),
+    _choice("parallelism.schedule", SCHEDULES),
     _choice("parallelism.offload", OFFLOADS),
     # software
     _choice("software.framework", ("pytorch", "jax", "tensorflow"), "pytorch", "most public training code is written for it"),
     # money
     _quantity("budget.purchase", "1.5M USD", "USD", 1, 1e13),
+    _percent("budget.reserve", "10 %", 90),
     _choice("budget.objective", ("cheapest", "fastest", "best_per_kw"), "cheapest", "the cheapest design that meets the other answers"),
     _quantity("budget.years", "4 years", "year", 0.1, 20, "3 years", "three years are the shortest usual depreciation of GPU servers"),
     _quantity("budget.electricity_price", "0.08 USD/kWh", "USD/kWh", 0, 10),

@@ -50,7 +50,8 @@ class Candidate:
     racks); `gpus` counts all GPUs that train, spares apart. `choice` is None where no plan can run at all. `placement` is what the racks
     hold; `placed_density` is the number of nodes per rack that the power stage found, once it was fed back to the cabling (0 before);
     `floor` says then where everything stands. `network` is the choice of the network among GPUs, which does not depend on where things
-    stand.
+    stand. `tried` are the sizes whose bills were held against a budget, with the USD of each; `most_units` is the size that power and
+    racks were found to carry, where they bound it.
     """
 
     id: str
@@ -75,6 +76,8 @@ class Candidate:
     placement: Placement | None = None
     floor: Floor | None = None
     network: ComputeChoice | None = None
+    tried: dict[int, float] = field(default_factory=dict)
+    most_units: int | None = None
 
     @property
     def findings(self) -> list[Finding]:

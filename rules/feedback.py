@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.budget_size import budget_to_size, size_is_what_limits_allow
 from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
-from rules.scale import sized_by_deadline
 from rules.sizing.fabric.floor import placed_floor
 from rules.stages import all_stages
 from rules.stages.power_sections import metered_feed
@@ -21,23 +21,35 @@ if TYPE_CHECKING:
 
 SLOWER = 0.98
 """A fabric that offers less than this share of what the plan was rated with sends the candidate back to the plan search."""
-
-
+MOST_REENTRIES = 3
+"""How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
+POWER, BUDGET = "power to size", "budget to size"
+"""The edges to another size."""
 CABLED = (Stage.FABRIC, Stage.POWER, Stage.MONEY)
 """The stages that cable lengths and optics reach: what is wired, what it draws, what it costs."""
 
 
 def take_edge(candidate: Candidate, context: Context, taken: Sequence[Reentry], stage: Stage) -> tuple[Candidate, Reentry] | None:
-    """Return the candidate to size again and why, where an edge can be taken once `stage` is sized; None where there is none."""
+    """Return the candidate to size again and why, where an edge can be taken once `stage` is sized; None where there is none.
+
+    Each edge is taken once, but the bill's, which tries one size after the other and counts as one; at most MOST_REENTRIES are taken.
+    """
     names = {each.edge for each in taken}
     for name, edge in EDGES.get(stage, {}).items():
-        if name in names:
+        if name != BUDGET and (name in names or len(names) >= MOST_REENTRIES):
             continue
         found = edge(candidate, context)
         if found is not None:
             changed, because = found
             return changed, Reentry(name, because)
     return None
+
+
+def still_taken(taken: Sequence[Reentry], added: Reentry) -> list[Reentry]:
+    """Return the edges that stand once another one is taken: what a size was sent back for says nothing about the next size."""
+    if added.edge != BUDGET:
+        return [*taken, added]
+    return [*(each for each in taken if each.edge == POWER), added]
 
 
 def _fabric_to_plan(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
@@ -47,6 +59,7 @@ def _fabric_to_plan(candidate: Candidate, context: Context) -> tuple[Candidate, 
         return None
     offered = network.speed_gbps / network.oversubscription
     changed = candidate_of(candidate.node, candidate.gpu, candidate.units, context, candidate.sized_by, network_gbps=offered)
+    changed.tried, changed.most_units = candidate.tried, candidate.most_units
     return (
         changed,
         f"the fabric is oversubscribed {network.oversubscription:g}:1, so the plan was searched again at {offered:g} Gb/s per GPU",
@@ -58,7 +71,7 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
 
     Where limits bound the size this waits for the bill, which may yet ask for fewer: the last edge, since another size has other racks.
     """
-    if _size_is_what_limits_allow(context) and candidate.cost is None:
+    if size_is_what_limits_allow(context) and candidate.cost is None:
         return None
     facility, fabric = candidate.facility, candidate.fabric
     if facility is None or fabric is None or fabric.storage is None or candidate.floor is not None:
@@ -81,7 +94,7 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
 def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
     """What the budget buys cannot be powered or placed: take as many as power and racks carry."""
     facility, answers = candidate.facility, context.answers
-    if not _size_is_what_limits_allow(context) or facility is None:
+    if not size_is_what_limits_allow(context) or facility is None:
         return None
     needed = magnitude(facility.total_power, "kW")
     soft = answers.text("facility.power_limit") == "soft"
@@ -93,25 +106,6 @@ def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, s
     return _shrunk(candidate, context, over_racks, f"{facility.rack_count:,} racks are needed and {racks:,} are there")
 
 
-def _budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:
-    """The whole bill exceeds the budget that the size was taken from: buy fewer."""
-    budget = context.answers.number("budget.purchase")
-    cost = candidate.cost.outlay if candidate.cost else None
-    if not _size_is_what_limits_allow(context) or budget is None or cost is None:
-        return None
-    needed = magnitude(cost.expected, "USD")
-    return _shrunk(
-        candidate, context, needed / budget, f"with network and storage the bill is {needed:,.0f} USD, over the {budget:,.0f} USD"
-    )
-
-
-def _size_is_what_limits_allow(context: Context) -> bool:
-    """Return whether the size was taken as large as budget or power allow, so that exceeding them means to take fewer."""
-    answers = context.answers
-    fastest = answers.text("budget.objective") == "fastest" and sized_by_deadline(answers)
-    return fastest or answers.text("scale.mode") == "budget"
-
-
 def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> tuple[Candidate, str] | None:
     if excess <= 1.0 or candidate.units <= 1:
         return None
@@ -120,6 +114,7 @@ def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> 
     for size in reversed(sizes):
         changed = candidate_of(candidate.node, candidate.gpu, size, context, candidate.sized_by)
         if changed.choice is not None:
+            changed.most_units = size
             return changed, f"{why}: {size} instead of {candidate.units} are taken"
     return None
 
@@ -139,8 +134,8 @@ def _again(stages: Collection[Stage], candidate: Candidate, context: Context) ->
 
 EDGES: dict[Stage, dict[str, Callable[[Candidate, Context], tuple[Candidate, str] | None]]] = {
     Stage.FABRIC: {"fabric to plan": _fabric_to_plan},
-    Stage.POWER: {"power to size": _power_to_size},
+    Stage.POWER: {POWER: _power_to_size},
     Stage.RELIABILITY: {"rack density to cables": _racks_to_cables},
-    Stage.MONEY: {"budget to size": _budget_to_size, "rack density to cables": _racks_to_cables},
+    Stage.MONEY: {BUDGET: budget_to_size, "rack density to cables": _racks_to_cables},
 }
 """The edges by the stage after which they are decided, in order."""

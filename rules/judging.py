@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rules.engine import compile_rules, evaluate
-from rules.feedback import take_edge
+from rules.feedback import still_taken, take_edge
 from rules.findings import Stage
 from rules.guidance.declare import limit_field
 from rules.stages import all_stages
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from rules.guidance.declare import Rule
 
 _PLACE = {stage: place for place, stage in enumerate(Stage)}
-MOST_REENTRIES = 3
-"""How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
 _PREPARED: dict[Stage, tuple[tuple[Rule, ...], Catalog, StageProgram, Mapping[str, Scalar]]] = {}
 FIRST = (Stage.VRAM, Stage.INTERCONNECT)
 """The stages that come before every feedback edge: what is sent back to them is another candidate."""
@@ -44,7 +42,7 @@ def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Ju
     judged = Judged(candidate)
     while (taken := size_stages(judged.candidate, context, judged, strict=strict)) is not None:
         judged.candidate, reentry = taken
-        judged.reentries.append(reentry)
+        judged.reentries = still_taken(judged.reentries, reentry)
         judged.failures = judged.failures if judged.candidate.facts else []
     for module in all_stages():
         if module.STAGE not in FIRST:
@@ -65,7 +63,7 @@ def size_stages(candidate: Candidate, context: Context, judged: Judged, *, stric
             candidate.bom.extend(module.bill(candidate, context))
             if module.STAGE in FIRST:
                 judged.failures += apply_rules(module, candidate, context, strict=strict)
-        taken = take_edge(candidate, context, judged.reentries, module.STAGE) if len(judged.reentries) < MOST_REENTRIES else None
+        taken = take_edge(candidate, context, judged.reentries, module.STAGE)
         if taken is not None:
             return taken
     return None

@@ -27,7 +27,7 @@ from rules.sizing.reliability import goodput_at
 from rules.sizing.site_measured import site_hardware
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from catalogs.schema import Gpu, Node
     from rules.sizing.hardware import Hardware
@@ -352,20 +352,30 @@ def _by_limits(node: Node, gpu: Gpu, limit: int, context: Context, *, exhaustive
     """Return the fastest size within the limits, of the largest few on the ladder."""
     if limit < 1:
         return "not even one is within the budget and the power that are there"
-    sizes = ladder(min(limit, max(1, LARGEST_CLUSTER_GPUS // node.gpu_count)))[-FASTEST_OF:]
+    best = best_within(node, gpu, ladder(min(limit, max(1, LARGEST_CLUSTER_GPUS // node.gpu_count))), context)
+    if best is None:
+        return f"no plan fits up to {limit:,} units, which is what budget and power allow"
+    return candidate_of(node, gpu, best, context, "the fastest size within budget and power", exhaustive=exhaustive)
+
+
+def best_within(node: Node, gpu: Gpu, sizes: Sequence[int], context: Context) -> int | None:
+    """Return the fastest of the largest few `sizes` (ascending), the smaller of equals; else the largest that has a plan, or None.
+
+    A server that no plan can put to use makes nothing faster, and is not bought.
+    """
     hardware = _hardware(node, gpu, context)
 
     def seconds(units: int) -> float:
         return _best_seconds(units * node.gpu_count, hardware, context)
 
-    best = min(sizes, key=lambda units: (seconds(units), units))
-    if seconds(best) == math.inf:
-        return f"no plan fits up to {limit:,} units, which is what budget and power allow"
-    return candidate_of(node, gpu, best, context, "the fastest size within budget and power", exhaustive=exhaustive)
+    best = min(sizes[-FASTEST_OF:], key=lambda units: (seconds(units), units))
+    if seconds(best) < math.inf:
+        return best
+    return next((units for units in reversed(sizes[:-FASTEST_OF]) if seconds(units) < math.inf), None)
 
 
 def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:
-    """Return as many units as the budget buys, network and storage counted in by their usual share."""
+    """Return as many units as the budget buys, network and storage counted in by their usual share; the bill corrects it later."""
     budget = context.answers.number("budget.purchase")
     price = unit_price(node, context.catalog, context.answers)
     if budget is None:
@@ -378,8 +388,7 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
         units = min(units, 1)
     if units < 1:
         return f"one costs about {magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
-    hardware = _hardware(node, gpu, context)
-    for size in reversed(ladder(units)):
-        if _best_seconds(size * node.gpu_count, hardware, context) < math.inf:
-            return candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)
-    return f"the model is expected to fit no plan on {units:,} × {node.name}, which is what the budget buys"
+    size = best_within(node, gpu, ladder(units), context)
+    if size is None:
+        return f"the model is expected to fit no plan on {units:,} × {node.name}, which is what the budget buys"
+    return candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)

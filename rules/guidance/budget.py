@@ -24,7 +24,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         decides=("design.size", "{unit_count} × {node}"),
         because=(
             "The budget of {budget_usd} sets the size: {unit_count} × {node} come to {purchase_usd} ({purchase_low_usd} to "
-            "{purchase_high_usd}) with everything that has a price."
+            "{purchase_high_usd}) with everything that has a price{kept_free_words}."
         ),
     ),
     Rule(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import grouped, magnitude
 from catalogs.schema import Status
+from rules.budget_size import kept_free
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
@@ -109,6 +110,7 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "floor_words": _floor_words(cost, candidate, context),
         "has_budget": budget is not None,
         "budget_usd": budget or 0.0,
+        "kept_free_words": _kept_words(cost, context),
         "price_known": cost.purchase is not None,
         "purchase_low_usd": _usd(cost.outlay.low if cost.outlay else None),
         "purchase_usd": _usd(cost.outlay.expected if cost.outlay else None),
@@ -125,6 +127,14 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "left_out": ", ".join(cost.charges.left_out if cost.charges else ()),
         **_missing_facts(others),
     }
+
+
+def _kept_words(cost: CostEstimate, context: Context) -> str:
+    """Return what of the budget was kept free for what has no price, where the budget sets the size."""
+    budget = context.answers.number("budget.purchase")
+    kept = kept_free(budget, open_prices=bool(cost.missing), context=context) if budget else 0.0
+    whose = "your own figure" if context.answers.given("budget.reserve") else "assumed"
+    return f"; {kept:,.0f} USD of it are kept for what has none ({whose})" if kept > 0 else ""
 
 
 def _listed(lines: Sequence[BomLine]) -> str:

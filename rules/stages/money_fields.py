@@ -16,6 +16,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("scale_mode", "deadline, fixed or budget"),
     FactField("has_budget", "whether a budget was given"),
     FactField("budget_usd", "the budget, 0 where none was given"),
+    FactField("kept_free_words", "what of a budget that sets the size is kept for what has no price, in words"),
     FactField("purchase_floor_usd", "what the purchase costs at least: what has a price, and the GPUs of servers that have none"),
     FactField("floor_words", "what the floor is made of, in words"),
     FactField("size_given", "whether the number of nodes or GPUs was answered"),

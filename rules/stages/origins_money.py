@@ -44,6 +44,7 @@ ORIGINS: dict[str, Origin] = {
     "objective": taken("budget.objective"),
     "scale_mode": taken("scale.mode"),
     **for_each("has_budget budget_usd", taken("budget.purchase")),
+    "kept_free_words": computed("budget_size.kept_free", "budget.purchase", "budget.reserve", "missing"),
     **for_each("price_known server_confidence server_price_note server_price_usd server_price_date server_covers_network", _QUOTE),
     **for_each("purchase_floor_usd floor_words", computed("sizing.cost.purchase_floor_usd", "bill.lines", "price.low", "purchase_low_usd")),
     "size_given": taken("scale.nodes", "scale.gpus"),

@@ -17,7 +17,7 @@ from catalogs.quantities import magnitude, quantity
 from rules.advisor import advise
 from rules.answers import Answers
 from rules.cases import all_rules
-from rules.judging import MOST_REENTRIES
+from rules.feedback import MOST_REENTRIES
 from rules.sizing.fabric import FabricInput, count_fabric
 from rules.sizing.feeds import circuit_usable_kw
 from rules.sizing.hardware import hardware_of
