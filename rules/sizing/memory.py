@@ -27,7 +27,6 @@ from rules.sizing.memory_overheads import (
 )
 from rules.sizing.memory_post_training import SEQUENCES_AT_ONCE, other_model_bytes
 from rules.sizing.memory_ranges import Ends, likely, outer, term_ranges
-from rules.sizing.memory_schedule import in_flight
 from rules.sizing.memory_software import FUSED_LOSS, PLAIN_LOSS, LossHead, MemoryOptions, gib_range
 from rules.sizing.memory_states import (
     StageParameters,
@@ -37,6 +36,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
+from rules.sizing.pipeline import in_flight, loss_stage, placed_parts, recomputed_share
 from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, state_bytes
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ TRANSFORMERS = ("dense", "moe", "vision_transformer")
 
 THRESHOLDS_IN_FORMULAS = {
     "vram-logits": "rules.sizing.memory.MemoryModel",
-    "vram-pp-stage0": "rules.sizing.memory_schedule.in_flight",
+    "vram-pp-stage0": "rules.sizing.pipeline.in_flight",
 }
 """Thresholds of the catalog that these formulas apply: id -> where."""
 
@@ -89,10 +89,9 @@ class MemoryModel:
         self.vocabulary = self.shape.vocabulary_size * (1 + self.shape.mtp_layers) if self.transformer else 0
         self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
         self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
-        self._stages: dict[tuple[int, int], tuple[StageParameters, ...]] = {}
-        self._candidates: dict[tuple[int, int], tuple[int, ...]] = {}
+        self._stages: dict[tuple[int, int, str], tuple[StageParameters, ...]] = {}
+        self._candidates: dict[tuple[int, int, str], tuple[int, ...]] = {}
         self._ends: dict[tuple[int, bool], tuple[tuple[float, float], ...]] = {}
-        self._two_copies = self.options.schedule == "dualpipe"
         self.unit_gradient = gathered_gradient_bytes(self.state)
 
     def micro_batches(self, plan: Plan) -> int:
@@ -101,10 +100,11 @@ class MemoryModel:
 
     def stages(self, plan: Plan) -> tuple[StageParameters, ...]:
         """Return the parameters of every pipeline stage of the plan."""
-        key = (plan.pipeline, plan.virtual_stages)
+        key = (plan.pipeline, plan.virtual_stages, plan.schedule)
         found = self._stages.get(key)
         if found is None:
-            found = self._stages[key] = stage_parameters(self.shape, *key)
+            parts = stage_parameters(self.shape, plan.pipeline, plan.virtual_stages)
+            found = self._stages[key] = placed_parts(parts, plan.schedule)
         return found
 
     def _layer_bytes(self, recompute: str) -> tuple[LayerBytes, LayerBytes]:
@@ -152,18 +152,18 @@ class MemoryModel:
         larger of both counts. Working set: the largest weight gradient, what sharding gathers, and the parts of one layer that selective
         recomputation makes again.
         """
-        parts = self.stages(plan)
-        part, stages = parts[stage], plan.pipeline
+        part, stages = self.stages(plan)[stage], plan.pipeline
         weights, gradients, optimizer = self._states(plan, part)
-        if self._two_copies:
-            mirrored = self._states(plan, parts[stages - 1 - stage])
-            weights, gradients, optimizer = weights + mirrored[0], gradients + mirrored[1], optimizer + mirrored[2]
         plain, mixed, plain_again, mixed_again = self.micro_batch_bytes(plan)
-        flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan), self.options.schedule)
-        kept = part.dense_layers * plain + (part.layers - part.dense_layers) * mixed
-        again = max(plain_again if part.dense_layers else 0.0, mixed_again if part.layers > part.dense_layers else 0.0)
+        flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan), plan.schedule)
+        with_experts = part.layers - part.dense_layers
+        kept = part.dense_layers * plain + with_experts * mixed
+        if plan.recompute == "full":
+            share = recomputed_share(plan, part.layers)
+            kept = share * kept + (1 - share) * (part.dense_layers * plain_again + with_experts * mixed_again)
+        again = max(plain_again if part.dense_layers else 0.0, mixed_again if with_experts else 0.0)
         loss, working = 0.0, self._working_set(plan, part)
-        if stage == stages - 1:
+        if stage == loss_stage(stages, plan.schedule):
             head = self.loss_head(plan)
             sequences = max(plan.micro_batch, self.least_micro_batch)
             entries = self.tokens * sequences / plan.context * self.vocabulary / (plan.tensor if head.split else 1)
@@ -257,7 +257,7 @@ class MemoryModel:
 
     def candidate_stages(self, plan: Plan) -> tuple[int, ...]:
         """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
-        key = (plan.pipeline, plan.virtual_stages)
+        key = (plan.pipeline, plan.virtual_stages, plan.schedule)
         found = self._candidates.get(key)
         if found is None:
             parts, stages = self.stages(plan), plan.pipeline

@@ -62,7 +62,6 @@ class MemoryOptions:
     activations: ActivationOptions = field(default_factory=ActivationOptions)
     loss_head: LossHead | None = None
     gradient_bytes: float | None = None
-    schedule: str = "1f1b"
     keeps_outputs: bool = False
     reserved: bool = False
     gradients_known: bool = False

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.parameters import vision_tokens
+from rules.sizing.pipeline import SCHEDULES
 from rules.sizing.placement import spread_evenly
 from rules.sizing.step import is_transformer
 
@@ -46,7 +47,8 @@ LARGEST_MICRO_BATCH = 512
 class Fixed(NamedTuple):
     """What the answers fix about a plan; None is free. `framework` is named where it leaves data parallelism with whole copies alone.
 
-    `offload` is what may rest in the host's memory; nothing does unless it is asked for.
+    `offload` is what may rest in the host's memory; nothing does unless it is asked for. `schedule` is the pipeline's, `recompute_layers`
+    in how many layers of each stage all activations are computed again, 0 where that is free.
     """
 
     tensor: int | None = None
@@ -58,6 +60,8 @@ class Fixed(NamedTuple):
     recompute: str | None = None
     framework: str = ""
     offload: str = "none"
+    schedule: str = "1f1b"
+    recompute_layers: int = 0
 
 
 DATA_PARALLEL_FRAMEWORKS = {"tensorflow": "TensorFlow"}
@@ -77,8 +81,11 @@ def fixed_by(answers: Answers) -> Fixed:
         key = f"parallelism.{name}"
         return answers.count(key) if answers.given(key) and not free else only if copying else None
 
-    recompute = answers.text("parallelism.recompute") if answers.given("parallelism.recompute") and not free else None
-    offload = answers.text("parallelism.offload") if answers.given("parallelism.offload") and not free else None
+    def word(name: str) -> str | None:
+        key = f"parallelism.{name}"
+        return answers.text(key) if answers.given(key) and not free else None
+
+    layers = count("recompute_layers") or 0
     return Fixed(
         count("tensor", 1),
         count("pipeline", 1),
@@ -86,9 +93,11 @@ def fixed_by(answers: Answers) -> Fixed:
         count("expert", 1),
         count("zero_stage", 0),
         count("micro_batch"),
-        recompute,
+        word("recompute") or ("full" if layers else None),
         copying,
-        offload or "none",
+        word("offload") or "none",
+        word("schedule") or SCHEDULES[0],
+        layers,
     )
 
 
@@ -245,13 +254,14 @@ def micro_batches(per_rank: int, tokens: int, fixed: int | None) -> tuple[int, .
 
 
 @lru_cache(maxsize=4096)
-def virtual_stages(layers: int, pipeline: int, micro: int, *, exhaustive: bool) -> tuple[int, ...]:
+def virtual_stages(layers: int, pipeline: int, micro: int, *, exhaustive: bool, schedule: str = "1f1b") -> tuple[int, ...]:
     """Return how many model chunks a pipeline rank may hold: 1, and what divides its layers if micro-batches divide into the stages.
 
     Embedding and head may count as a layer each, as in Llama 3 405B: 126 layers and these two on 16 stages [arXiv:2407.21783 §3.3.2].
+    Only 1F1B is interleaved; other schedules have chunks of their own.
     """
     slots = layers if layers % pipeline == 0 else layers + 2
-    if pipeline == 1 or slots % pipeline or micro % pipeline:
+    if pipeline == 1 or slots % pipeline or micro % pipeline or schedule != "1f1b":
         return (1,)
     options = divisors(slots // pipeline)
     if exhaustive or len(options) <= 3:

@@ -219,23 +219,45 @@ class _Search:
             return
         if self.model is None:
             sizes, options = _data_parallel_sizes(per_rank), options[:1]
-        layers = self.workload.model.layers
-        frugal = _plan(sharding, sizes[0], 1, options[-1])
+        frugal = self._plan(sharding, sizes[0], 1, options[-1])
         if self._out_of_memory(frugal):
             count = len(sizes) * len(options)
             self.enumerated += count
             self._reject(NO_MEMORY, count)
             return
-        while self._out_of_memory(_plan(sharding, sizes[0], 1, options[0])):
+        while self._out_of_memory(self._plan(sharding, sizes[0], 1, options[0])):
             self.enumerated += len(sizes)
             self._reject(NO_MEMORY, len(sizes))
             options = options[1:]
-        first_too_large = bisect_left(sizes, True, 1, key=lambda size: self._exceeds(_plan(sharding, size, 1, options[-1])))
+        first_too_large = bisect_left(sizes, True, 1, key=lambda size: self._exceeds(self._plan(sharding, size, 1, options[-1])))
         if first_too_large < len(sizes):
             self._reject(NO_MEMORY, len(options))
         for size in sizes[:first_too_large]:
-            for virtual in virtual_stages(layers, sharding.pipeline, per_rank // size, exhaustive=False) if self.model else (1,):
-                self._push(_plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
+            for virtual in self._virtual_stages(sharding, per_rank // size):
+                self._push(self._plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
+
+    def _virtual_stages(self, sharding: Sharding, micro: int) -> tuple[int, ...]:
+        """Return the interleavings of a sharding with `micro` micro-batches."""
+        if self.model is None:
+            return (1,)
+        return virtual_stages(self.workload.model.layers, sharding.pipeline, micro, exhaustive=False, schedule=self.fixed.schedule)
+
+    def _plan(self, sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int], per_domain: int = 0) -> Plan:
+        """Return the plan of a sharding with what the answers fix of its pipeline."""
+        return Plan(
+            tensor=sharding.tensor,
+            pipeline=sharding.pipeline,
+            virtual_stages=virtual,
+            context=sharding.context,
+            expert=sharding.expert,
+            data=sharding.data,
+            zero_stage=options[1],
+            micro_batch=micro_batch,
+            recompute=options[0],
+            per_domain=per_domain,
+            schedule=self.fixed.schedule,
+            recompute_layers=self.fixed.recompute_layers,
+        )
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
         self.enumerated += 1 + len(rest)
@@ -317,21 +339,6 @@ class _Search:
 
     def _reject(self, reason: str, count: int) -> None:
         self.rejected[reason] = self.rejected.get(reason, 0) + count
-
-
-def _plan(sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int], per_domain: int = 0) -> Plan:
-    return Plan(
-        tensor=sharding.tensor,
-        pipeline=sharding.pipeline,
-        virtual_stages=virtual,
-        context=sharding.context,
-        expert=sharding.expert,
-        data=sharding.data,
-        zero_stage=options[1],
-        micro_batch=micro_batch,
-        recompute=options[0],
-        per_domain=per_domain,
-    )
 
 
 def _data_parallel_sizes(per_rank: int) -> tuple[int, ...]:

@@ -152,6 +152,8 @@ class Plan:
     """A parallel plan. GPUs = tensor × pipeline × context × data; experts are spread inside those ranks (folding).
 
     `per_domain` is how many GPUs of each scale-up domain it uses where it needs several; 0 where that follows from their number.
+    `schedule` is the pipeline's, interleaved where there are virtual stages; `recompute_layers` how many layers of each stage recompute
+    their activations in full where not all do.
     """
 
     tensor: int = 1
@@ -168,6 +170,8 @@ class Plan:
     offload: str = "none"
     shard_group: int = 0
     per_domain: int = 0
+    schedule: str = "1f1b"
+    recompute_layers: int = 0
 
     @property
     def gpus(self) -> int:
@@ -179,10 +183,12 @@ class Plan:
         """Return the plan in the field's shorthand: "TP8 PP16 DP124 ZeRO-1"."""
         parts = [f"TP{self.tensor}", f"PP{self.pipeline}"]
         parts += [f"VP{self.virtual_stages}"] if self.virtual_stages > 1 else []
+        parts += [self.schedule.upper().replace("_", "-")] if self.schedule != "1f1b" and self.pipeline > 1 else []
         parts += [f"CP{self.context}"] if self.context > 1 else []
         parts += [f"EP{self.expert}"] if self.expert > 1 else []
         parts += [f"DP{self.data}", f"ZeRO-{self.zero_stage}", f"MB{self.micro_batch}"]
-        parts += [f"recompute {self.recompute}"] if self.recompute != "none" else []
+        some = f" in {self.recompute_layers} layers of each stage" if self.recompute_layers and self.recompute == "full" else ""
+        parts += [f"recompute {self.recompute}{some}"] if self.recompute != "none" else []
         parts += [f"offload {self.offload}"] if self.offload != "none" else []
         return " ".join(parts)
 

@@ -20,6 +20,7 @@ from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
 from rules.sizing.exposure import Exposure, exposure_of
 from rules.sizing.offload import offload_seconds
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
+from rules.sizing.pipeline import chunks, idle_passes, recomputed_share
 from rules.sizing.placement import placed_domain, widest_straddling
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
 from rules.sizing.step_parts import Exchange, StepTime
@@ -62,11 +63,19 @@ class _Block(NamedTuple):
     traffic: LayerTraffic
     tokens: float
 
-    def layer(self, recompute: str) -> float:
-        """Return the seconds of one layer with its exposed communication and recomputation."""
-        repeated = self.recompute_full if recompute == "full" else self.recompute_selective if recompute == "selective" else 0.0
-        tensor = self.traffic.tensor * (RECOMPUTED_TENSOR if recompute == "full" else 1.0)
-        return self.products + self.attention + self.elementwise + repeated + tensor + self.traffic.expert + self.traffic.context
+    def repeated(self, recompute: str, share: float) -> float:
+        """Return the seconds that recomputation adds to a layer; `share` of the layers recompute everything with "full"."""
+        return share * self.recompute_full if recompute == "full" else self.recompute_selective if recompute == "selective" else 0.0
+
+    def layer(self, recompute: str, share: float) -> float:
+        """Return the seconds of one layer with its exposed communication and recomputation, the mean where only a share recomputes."""
+        arithmetic = self.products + self.attention + self.elementwise + self.repeated(recompute, share)
+        tensor = self.traffic.tensor * (1 + share * (RECOMPUTED_TENSOR - 1))
+        return arithmetic + tensor + self.traffic.expert + self.traffic.context
+
+    def idle(self, plan: Plan, layer: float) -> float:
+        """Return the passes of a micro-batch through a stage that the schedule idles; a layer of `layer` seconds has three products."""
+        return idle_passes(plan.schedule, plan.pipeline, plan.virtual_stages, self.products / 3 / layer, self.recompute_full / layer)
 
 
 class StepModel:
@@ -155,19 +164,18 @@ class StepModel:
         block, count = self.block(plan), self.micro_batches(plan)
         stage, with_head = self._slowest(plan, block)
         repeats = count * stage
-        full = plan.recompute == "full"
-        recompute = block.recompute_full if full else block.recompute_selective if plan.recompute == "selective" else 0.0
-        layer = block.layer(plan.recompute)
+        share = recomputed_share(plan, self.layers / plan.pipeline)
+        layer = block.layer(plan.recompute, share)
         mean = layer * self.layers / plan.pipeline
-        bubble = (plan.pipeline - 1) / plan.virtual_stages * (mean + block.head / plan.pipeline)
+        bubble = block.idle(plan, layer) * (mean + block.head / plan.pipeline)
         data, optimizer = self._data_parallel(plan, layer * stage, count), self.optimizer_seconds(plan)
         parts = (
             repeats * block.products,
             repeats * block.attention,
             repeats * block.elementwise,
             count * block.head if with_head else 0.0,
-            repeats * recompute,
-            repeats * block.traffic.tensor * (RECOMPUTED_TENSOR if full else 1.0),
+            repeats * block.repeated(plan.recompute, share),
+            repeats * block.traffic.tensor * (1 + share * (RECOMPUTED_TENSOR - 1)),
             repeats * block.traffic.expert,
             repeats * block.traffic.context,
             bubble,
@@ -181,9 +189,9 @@ class StepModel:
     def bound(self, plan: Plan) -> float:
         """Return a lower bound of the step's seconds: micro-batches and bubble, without transfers, exchanges and optimizer."""
         block = self.block(plan)
-        layer = block.layer(plan.recompute)
+        layer = block.layer(plan.recompute, recomputed_share(plan, self.layers / plan.pipeline))
         stage = layer * self.layers / plan.pipeline
-        bubble = (plan.pipeline - 1) / plan.virtual_stages * (stage + block.head / plan.pipeline)
+        bubble = block.idle(plan, layer) * (stage + block.head / plan.pipeline)
         return self.hardware.time_factor * (self.micro_batches(plan) * stage + bubble)
 
     def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
@@ -202,7 +210,7 @@ class StepModel:
             return self.shape.layers / pipeline, True
         accounted = (self.shape.layers + 2) % pipeline == 0 and not self.shape.mtp_layers
         more = -(-(self.layers + 2 * accounted) // pipeline)
-        layer = block.layer(plan.recompute)
+        layer = block.layer(plan.recompute, recomputed_share(plan, self.layers / pipeline))
         left = more - 1 if accounted else max(0, self.layers - more * (pipeline - 1))
         return (float(more), False) if more * layer >= left * layer + block.head else (float(left), True)
 
@@ -216,7 +224,7 @@ class StepModel:
         if plan.pipeline == 1:
             return 0.0
         once = self.transfer_seconds(plan, block.tokens)
-        return 2 * once * ((plan.pipeline - 1) + self.exposure.pipeline * count * plan.virtual_stages)
+        return 2 * once * ((plan.pipeline - 1) + self.exposure.pipeline * count * chunks(plan))
 
     def exchanges(self, plan: Plan) -> tuple[Exchange, ...]:
         """Return what data parallelism exchanges: the weights that all ranks share, and the routed experts among their own replicas."""
@@ -363,7 +371,8 @@ def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, techniq
     names = StepTime._fields
     low = total * min(LOW_SHARE, rate.sustained / rate.high if rate.high else 1.0)
     high = total * max(HIGH_SHARE_EXPERTS if workload.model.experts else HIGH_SHARE, rate.sustained / rate.low if rate.low else 1.0)
-    stage = block.layer(plan.recompute) * model.layers / plan.pipeline
+    mean_layers = model.layers / plan.pipeline
+    stage = block.layer(plan.recompute, recomputed_share(plan, mean_layers)) * mean_layers
     return StepEstimate(
         low=quantity(low, "s"),
         expected=quantity(total, "s"),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, point_to_point_seconds, routed_seconds
 from rules.sizing.compute import BYTES_16
+from rules.sizing.pipeline import chunks, recomputed_share
 from rules.sizing.placement import placed_domain
 
 if TYPE_CHECKING:
@@ -103,10 +104,10 @@ def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
     total = _data_bytes(model, plan, count)
     if plan.pipeline > 1:
         sharded = plan.tensor if plan.sequence_parallel else 1
-        total += 2 * count * plan.virtual_stages * BYTES_16 * block.tokens * shape.hidden_size / sharded
+        total += 2 * count * chunks(plan) * BYTES_16 * block.tokens * shape.hidden_size / sharded
     who = group(plan.tensor, 1, domain)
     if who.domains > 1:
-        pairs = tensor_pairs(shape, model.moe_share) * (RECOMPUTED_TENSOR if plan.recompute == "full" else 1.0)
+        pairs = tensor_pairs(shape, model.moe_share) * (1 + recomputed_share(plan, layers) * (RECOMPUTED_TENSOR - 1))
         total += count * layers * pairs * 2 * BYTES_16 * block.tokens * shape.hidden_size / who.local
     if plan.expert > 1:
         who = group(plan.expert * plan.expert_tensor, 1, domain)

@@ -13,9 +13,8 @@ from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_activations import ActivationOptions, layer_activations
 from rules.sizing.memory_overheads import TERMS
 from rules.sizing.memory_post_training import other_model_bytes, other_models, rollout_host_bytes
-from rules.sizing.memory_schedule import in_flight
-from rules.sizing.memory_software import MemoryOptions
 from rules.sizing.parameters import embedding_parameters
+from rules.sizing.pipeline import in_flight
 from rules.sizing.results import Plan
 from rules.sizing.training_bytes import state_bytes
 from tests.sizing.test_memory import with_shape, workload
@@ -219,7 +218,7 @@ def test_pipeline_schedules(schedule, held):
     made = workload(model__preset="llama-3.1-70b", training__sequence_length=4096, training__global_batch=64)
     plan = Plan(pipeline=8, micro_batch=1)
     one = term(made, replace(plan, pipeline=1), "activations") / 80
-    assert term(made, plan, "activations", MemoryOptions(schedule=schedule)) == pytest.approx(held * 10 * one)
+    assert term(made, replace(plan, schedule=schedule), "activations") == pytest.approx(held * 10 * one)
 
 
 def test_adapters_and_quantised_bases():

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from catalogs.quantities import quantity
@@ -9,8 +11,8 @@ from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_activations import ActivationOptions, layer_activations
 from rules.sizing.memory_overheads import TERMS
 from rules.sizing.memory_ranges import either, likely, outer
-from rules.sizing.memory_schedule import in_flight
 from rules.sizing.memory_software import COMPILED_LOSS, PLAIN_SOFTWARE, UNSPLIT_LOSS, MemoryOptions, between
+from rules.sizing.pipeline import idle_passes, in_flight
 from rules.sizing.results import ModelShape, Plan
 from tests.sizing.test_memory import allocated, with_shape, workload
 
@@ -84,11 +86,42 @@ def test_micro_batches_in_flight_without_bubbles():
         in_flight(0, 8, 1, 64, "2f2b")
 
 
+def test_how_long_a_schedule_idles():
+    """Passes of a micro-batch at p = 8 where F, B and W take a third each: 1F1B p − 1, interleaved (p − 1)/v, ZB-H1 (p − 1)(F + B − W),
+    ZB-H2 and ZB-V nothing [arXiv:2401.10241 table 1; 2405.15362]; DualPipe (p/2 − 1)(F&B + B − 3W) [arXiv:2412.19437 table 2]."""
+    third = 1 / 3
+    found = {name: idle_passes(name, 8, 1, third, third) for name in ("1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe")}
+    assert found == pytest.approx({"1f1b": 7, "gpipe": 7, "zb_h1": 7 / 3, "zb_h2": 0, "zb_v": 0, "dualpipe": 2})
+    assert idle_passes("1f1b", 8, 5, third, third) == pytest.approx(1.4)
+    assert idle_passes("zb_h2", 1, 1, third, third) == 0
+    # with everything recomputed a pass is F + F + B + W, of which a quarter waits for the bubble
+    assert idle_passes("zb_h1", 8, 1, 0.25, 0.25) == pytest.approx(3.5)
+
+
+def test_zb_v_keeps_embedding_and_head_on_the_first_rank():
+    """Layers go there and back, so that the first rank has the first and the last layers [arXiv:2405.15362 §3]; 128,256 × 8,192 each."""
+    plan = Plan(pipeline=4, data=4, zero_stage=1)
+    flat, there_and_back = (LLAMA_70B.allocated_terms(each) for each in (plan, replace(plan, schedule="zb_v")))
+    assert there_and_back[0][0] - flat[0][0] == pytest.approx(2 * 128_256 * 8192, rel=1e-4)
+    assert there_and_back[3][0] - flat[3][0] == pytest.approx(-2 * 128_256 * 8192, rel=1e-4)
+    assert (there_and_back[0][4], there_and_back[3][4]) == (flat[3][4], 0)
+
+
+def test_some_layers_recompute_everything():
+    """Of 80 layers on 4 stages, 5 of each 20 keep their input alone; the others keep all [Megatron-LM, recompute-method block]."""
+    none, full = (LLAMA_70B.allocated_terms(Plan(pipeline=4, data=4, recompute=each))[0] for each in ("none", "full"))
+    again = LLAMA_70B.micro_batch_bytes(Plan(recompute="full"))[2]
+    some = LLAMA_70B.allocated_terms(Plan(pipeline=4, data=4, recompute="full", recompute_layers=5))[0]
+    assert some[3] == pytest.approx(0.75 * none[3] + 0.25 * (full[3] - again) + again)
+    every = LLAMA_70B.allocated_terms(Plan(pipeline=4, data=4, recompute="full", recompute_layers=25))[0]
+    assert every == full
+
+
 def test_dualpipe_holds_two_copies_of_the_weights():
     """DualPipe keeps 2 × the parameters [arXiv:2412.19437 table 2]: each rank has the stages r and p − 1 − r."""
     plan = Plan(pipeline=4, data=4, zero_stage=1)
     once = LLAMA_70B.allocated_terms(plan)
-    twice = MemoryModel(LLAMA_70B.workload, MemoryOptions(schedule="dualpipe")).allocated_terms(plan)
+    twice = LLAMA_70B.allocated_terms(replace(plan, schedule="dualpipe"))
     assert twice[0][0] == pytest.approx(once[0][0] + once[3][0])
 
 

@@ -111,9 +111,25 @@ def test_both_forms_agree_on_what_rests_on_the_host(name, offload):
             assert [each[row] for each in peaks] == pytest.approx(kernel.peak_bytes(plan), rel=AGREEMENT)
 
 
+@pytest.mark.parametrize("schedule", ["gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe"])
+@pytest.mark.parametrize("name", ["dense", "QLoRA"])
+def test_both_forms_agree_on_schedules_and_some_recomputed_layers(name, schedule):
+    _, hardware, model, kernel = kernels(name)
+    given = [Plan(tensor=8, data=8), Plan(tensor=4, pipeline=2, data=8, micro_batch=2), Plan(pipeline=4, data=16)]
+    rows = rows_of(given, hardware.per_domain, schedule=schedule, recompute_layers=3)
+    timing, footprint = Timing(model, rows), Footprint(kernel, rows)
+    for option in options_of(Fixed(zero_stage=1), lora=False):
+        seconds, peaks = timing.seconds(option), footprint.peaks(option)
+        for row in range(3):
+            plan = rows.plan(row, option)
+            assert (plan.schedule, plan.recompute_layers) == (schedule, 3 if option.recompute == "full" else 0)
+            assert seconds[row] == pytest.approx(model.time(plan).total, rel=AGREEMENT)
+            assert [each[row] for each in peaks] == pytest.approx(kernel.peak_bytes(plan), rel=AGREEMENT)
+
+
 def test_software_that_columns_do_not_know_is_refused():
     workload, _, _, kernel = kernels("dense")
-    other = MemoryModel(workload, replace(kernel.options, schedule="gpipe"))
+    other = MemoryModel(workload, replace(kernel.options, keeps_outputs=True))
     with pytest.raises(ValueError, match="peak_bytes"):
         Footprint(other, rows_of([Plan()], 0))
 

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.memory_activations import ActivationOptions
-from rules.sizing.memory_schedule import SCHEDULES
 from rules.sizing.memory_software import COMPILED_LOSS, EAGER_LOSS, PLAIN_SOFTWARE, UNSPLIT_LOSS, MemoryOptions
+from rules.sizing.pipeline import SCHEDULES
 from wizard.imports.run_models import Unanswerable
 
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ Variant = tuple["Workload", "Plan", MemoryOptions]
 def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
     """Return how the software of the run uses memory. `unfused` marks attention kernels before FlashAttention.
 
-    Raises Unanswerable for a schedule that is not known.
-
     A row that names its kernels is of code beside the frameworks: norms in PyTorch operations unless a kernel for them is named, and
     a loss over all logits on every rank. `compile` is a switch of PyTorch programs, which shard with FSDP and report reserved memory.
     """
@@ -57,7 +55,7 @@ def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptio
         return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True)
     if compiled is None:
         # with BF16 Megatron-LM always accumulates gradients in 32 bits [Megatron-LM, accumulate_allreduce_grads_in_fp32]
-        return MemoryOptions(activations=activations, gradients_known=only_arguments(row), schedule=_schedule(row))
+        return MemoryOptions(activations=activations, gradients_known=only_arguments(row))
     loss = COMPILED_LOSS if compiled else EAGER_LOSS
     return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True)
 
@@ -80,7 +78,8 @@ def _described(row: RunRow, workload: Workload) -> bool:
     return any((row.count(key) or 1) > 1 for key in OF_MEGATRON) or workload.precision in ("fp8", "mxfp8", "nvfp4")
 
 
-def _schedule(row: RunRow) -> str:
+def schedule_of(row: RunRow) -> str:
+    """Return the schedule of the pipeline; raises Unanswerable for one that is not known."""
     stated = row.text("schedule").lower().replace("-", "_") or SCHEDULES[0]
     if stated not in SCHEDULES:
         raise Unanswerable(f"no pipeline schedule is called {row.text('schedule')!r}; known are {', '.join(SCHEDULES)}")

@@ -17,7 +17,7 @@ from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import is_transformer
 from rules.sizing.workload import FROZEN_FLOPS_SHARE, adapter_parameters
-from wizard.imports.run_memory import memory_options, only_arguments
+from wizard.imports.run_memory import memory_options, only_arguments, schedule_of
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
 from wizard.imports.run_techniques import techniques_of
 
@@ -266,7 +266,7 @@ def _plans(
     unfused: bool,
     open_: list[str],
 ) -> tuple[Plan, ...]:
-    recomputes, offload = _recomputes(row, shape, unfused, open_), _offload(row)
+    recomputes, offload, schedule = _recomputes(row, shape, unfused, open_), _offload(row), schedule_of(row)
     sharding = row.text("sharding").upper()
     stage = _zero_stage(row, base)
     stages = (stage,) if stage is not None else (0, 1) if base.data * base.context > 1 and is_transformer(shape) else (0,)
@@ -279,7 +279,7 @@ def _plans(
     for size in sizes:
         for virtual in _interleavings(row, base, shape, max(1, batch // (base.data * size)), hardware, open_):
             for recompute, zero in product(recomputes, stages):
-                made.append(replace(_with(base, size, virtual, recompute, zero, together, group), offload=offload))
+                made.append(replace(_with(base, size, virtual, recompute, zero, together, group), offload=offload, schedule=schedule))
     return tuple(made)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from rules.sizing.memory import PREFETCHED_UNITS, WEIGHT_GRADIENT_BYTES
 from rules.sizing.memory_overheads import FULL_SHARDING, TERMS
-from rules.sizing.memory_schedule import in_flight
+from rules.sizing.pipeline import in_flight, loss_stage
 from rules.sizing.plan_arrays.space import Option
 from rules.sizing.plan_arrays.tables import spread
 
@@ -50,7 +50,7 @@ class Footprint:
     """The peaks of `rows` under a memory `kernel` of a transformer with its default software, for any option."""
 
     def __init__(self, kernel: MemoryModel, rows: Rows) -> None:
-        if kernel.options.schedule != "1f1b" or kernel.options.keeps_outputs or not kernel.transformer:
+        if kernel.options.keeps_outputs or not kernel.transformer:
             raise ValueError("columns of plans are those of transformers with today's software; use MemoryModel.peak_bytes")
         self.kernel, self.rows = kernel, rows
         self.tensor, self.pipelined = rows.tensor.astype(np.float64), rows.pipeline > 1
@@ -79,8 +79,9 @@ class Footprint:
             parts = kernel.stages(rows.plan(row, BASE))
             candidates = kernel.candidate_stages(rows.plan(row, BASE))
             index = candidates[number] if number < len(candidates) else candidates[0]
-            flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]))
-            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == len(parts) - 1), flying]
+            flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]), rows.schedule)
+            last = loss_stage(len(parts), rows.schedule)
+            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == last), flying]
 
         # beyond so many micro-batches a stage holds as many as it ever will
         enough = np.minimum(micro, 2 * rows.pipeline + 1)
@@ -138,13 +139,19 @@ class Footprint:
         if found is None:
             keys = (self.rows.tensor, self.rows.context, self.rows.micro_batch)
             layers = spread(keys, lambda row: self.kernel.micro_batch_bytes(self.rows.plan(row, option)))
-            found = self._recomputed[option.recompute] = [self._kept(stage, layers) for stage in self.stages]
+            found = self._recomputed[option.recompute] = [
+                self._kept(stage, layers, full=option.recompute == "full") for stage in self.stages
+            ]
         return found
 
-    def _kept(self, stage: _Stage, layers: Reals) -> tuple[Reals, Reals]:
+    def _kept(self, stage: _Stage, layers: Reals, *, full: bool) -> tuple[Reals, Reals]:
         plain, mixed, plain_again, mixed_again = layers
         with_experts = stage.layers - stage.dense_layers
-        kept = stage.flying * (stage.dense_layers * plain + with_experts * mixed)
+        kept = stage.dense_layers * plain + with_experts * mixed
+        if full and self.rows.recompute_layers:
+            share = np.minimum(1.0, self.rows.recompute_layers / stage.layers)
+            kept = share * kept + (1 - share) * (stage.dense_layers * plain_again + with_experts * mixed_again)
+        kept = stage.flying * kept
         again = np.maximum(np.where(stage.dense_layers > 0, plain_again, 0.0), np.where(with_experts > 0, mixed_again, 0.0))
         return kept, again
 

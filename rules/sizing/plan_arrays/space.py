@@ -44,13 +44,15 @@ class Option(NamedTuple):
 
 
 class Rows:
-    """Columns of plans but for their options. `sharding` numbers the row's sharding; `per_domain` and `offload` are the same for all.
+    """Columns of plans but for their options. `sharding` numbers the row's sharding; `per_domain`, `offload`, the pipeline's
+    `schedule` and `recompute_layers` are the same for all.
 
     `table` has the shape (columns, rows), its columns as in `COLUMNS`.
     """
 
-    def __init__(self, table: Whole, per_domain: int, offload: str = "none") -> None:
+    def __init__(self, table: Whole, per_domain: int, offload: str = "none", schedule: str = "1f1b", recompute_layers: int = 0) -> None:
         self.table, self.per_domain, self.offload = table, per_domain, offload
+        self.schedule, self.recompute_layers = schedule, recompute_layers
         self.sharding, self.tensor, self.context, self.pipeline = table[0], table[1], table[2], table[3]
         self.expert, self.data, self.micro_batch, self.virtual = table[4], table[5], table[6], table[7]
 
@@ -71,11 +73,13 @@ class Rows:
             recompute=option.recompute,
             offload=self.offload,
             per_domain=self.per_domain,
+            schedule=self.schedule,
+            recompute_layers=self.recompute_layers if option.recompute == "full" else 0,
         )
 
     def part(self, begin: int, end: int) -> Rows:
         """Return the rows from `begin` up to `end`."""
-        return Rows(self.table[:, begin:end], self.per_domain, self.offload)
+        return Rows(self.table[:, begin:end], self.per_domain, self.offload, self.schedule, self.recompute_layers)
 
 
 @dataclass(frozen=True)
@@ -110,13 +114,14 @@ def enumerate_grid(workload: Workload, hardware: Hardware, gpus: int, fixed: Fix
         else:
             ruled_out[INDIVISIBLE] = ruled_out.get(INDIVISIBLE, 0) + len(options)
     table = np.concatenate(rows, axis=1) if rows else np.zeros((len(COLUMNS), 0), dtype=np.int64)
-    return Grid(Rows(table, hardware.per_domain, fixed.offload), options, ruled_out)
+    rows_found = Rows(table, hardware.per_domain, fixed.offload, fixed.schedule, fixed.recompute_layers)
+    return Grid(rows_found, options, ruled_out)
 
 
-def rows_of(plans: Iterable[Plan], per_domain: int, offload: str = "none") -> Rows:
-    """Return given plans as rows, each a sharding of its own; their options are left out, their offload is that given."""
+def rows_of(plans: Iterable[Plan], per_domain: int, offload: str = "none", schedule: str = "1f1b", recompute_layers: int = 0) -> Rows:
+    """Return given plans as rows, each a sharding of its own; their options are left out, what rows have in common is that given."""
     wanted = [(n, p.tensor, p.context, p.pipeline, p.expert, p.data, p.micro_batch, p.virtual_stages) for n, p in enumerate(plans)]
-    return Rows(np.array(wanted, dtype=np.int64).T, per_domain, offload)
+    return Rows(np.array(wanted, dtype=np.int64).T, per_domain, offload, schedule, recompute_layers)
 
 
 def options_of(fixed: Fixed, *, lora: bool) -> tuple[Option, ...]:
@@ -133,7 +138,7 @@ def _local(layers: int, pipeline: int, per_rank: int, fixed: Fixed) -> list[tupl
         (size, virtual)
         for size in sizes
         if per_rank % size == 0
-        for virtual in virtual_stages(layers, pipeline, per_rank // size, exhaustive=True)
+        for virtual in virtual_stages(layers, pipeline, per_rank // size, exhaustive=True, schedule=fixed.schedule)
     ]
 
 

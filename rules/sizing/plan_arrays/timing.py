@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from rules.sizing.pipeline import CHUNKS, idle_passes
 from rules.sizing.placement import placed_domain
 from rules.sizing.plan_arrays.space import Option
 from rules.sizing.plan_arrays.tables import spread
@@ -30,10 +31,10 @@ class Timing:
         self.pipeline = rows.pipeline.astype(np.float64)
         self.count = np.maximum(1.0, model.global_batch / (rows.micro_batch * rows.data))
         blocks = spread((rows.tensor, rows.context, rows.micro_batch, rows.expert), self._block)
-        self.plain, self.selective, self.full, self.head, self.tensor, self.crossing, self.tokens = blocks
+        self.plain, self.selective, self.full, self.head, self.tensor, self.crossing, self.tokens, self.products = blocks
         self.where = (rows.tensor, rows.pipeline, rows.expert, self._places())
         once = spread((rows.tensor, rows.context, rows.micro_batch), self._transfer)[0]
-        steady = model.exposure.pipeline * self.count * rows.virtual
+        steady = model.exposure.pipeline * self.count * CHUNKS.get(rows.schedule, rows.virtual)
         self.transfers = np.where(rows.pipeline > 1, 2 * once * ((self.pipeline - 1) + steady), 0.0)
         self._exchanged: dict[int, Reals] = {}
         self._updated: dict[bool, Reals] = {}
@@ -46,11 +47,12 @@ class Timing:
         return used
 
     def _block(self, row: int) -> Sequence[float]:
-        """Return, per layer and micro-batch: arithmetic, both recomputations, the head, tensor-parallel time, the rest; and the tokens."""
+        """Return, per layer and micro-batch: arithmetic, recomputations, head, tensor-parallel time, the rest; tokens; products."""
         block = self.model.block(self.rows.plan(row, BASE))
-        crossing = block.traffic.expert + block.traffic.context
         arithmetic = block.products + block.attention + block.elementwise
-        return arithmetic, block.recompute_selective, block.recompute_full, block.head, block.traffic.tensor, crossing, block.tokens
+        crossing = block.traffic.expert + block.traffic.context
+        times = (arithmetic, block.recompute_selective, block.recompute_full, block.head, block.traffic.tensor, crossing)
+        return *times, block.tokens, block.products
 
     def _transfer(self, row: int) -> Sequence[float]:
         plan = self.rows.plan(row, BASE)
@@ -59,16 +61,31 @@ class Timing:
     def seconds(self, option: Option) -> Reals:
         """Return the seconds of a step of every row."""
         model, full = self.model, option.recompute == "full"
-        repeated = self.full if full else self.selective if option.recompute == "selective" else 0.0
-        layer = self.plain + repeated + self.tensor * (RECOMPUTED_TENSOR if full else 1.0) + self.crossing
+        share = self._share() if full else 0.0
+        repeated = share * self.full if full else self.selective if option.recompute == "selective" else 0.0
+        layer = self.plain + repeated + self.tensor * (1 + share * (RECOMPUTED_TENSOR - 1)) + self.crossing
         stage, with_head = self._slowest(layer)
         mean = layer * model.layers / self.pipeline
-        bubble = (self.pipeline - 1) / self.rows.virtual * (mean + self.head / self.pipeline)
+        bubble = self._idle(layer) * (mean + self.head / self.pipeline)
         busy = self.count * (stage * layer + np.where(with_head, self.head, 0.0))
         total = busy + bubble + self.transfers + self._data_parallel(option, layer * stage) + self._optimizer(option)
         gpus = int(self.rows.tensor[0] * self.rows.context[0] * self.rows.pipeline[0] * self.rows.data[0])
         found: Reals = total * (1.0 + straggling(gpus)) * model.hardware.time_factor
         return found
+
+    def _share(self) -> Reals | float:
+        """Return the share of the layers of a stage that recompute everything."""
+        chosen = self.rows.recompute_layers
+        return np.minimum(1.0, chosen * self.pipeline / self.model.layers) if chosen else 1.0
+
+    def _idle(self, layer: Reals) -> Reals:
+        """Return the passes of a micro-batch through a stage that the schedule idles."""
+        if self.rows.schedule == "1f1b":
+            found: Reals = (self.pipeline - 1) / self.rows.virtual
+            return found
+        weights, forward = self.products / 3 / layer, self.full / layer
+        columns = zip(self.rows.pipeline.tolist(), self.rows.virtual.tolist(), weights.tolist(), forward.tolist(), strict=True)
+        return np.array([idle_passes(self.rows.schedule, *each) for each in columns])
 
     def _slowest(self, layer: Reals) -> tuple[Reals, Reals]:
         """Return (layers of the stage that sets the pace, whether it also has the head), as `StepModel` does."""
