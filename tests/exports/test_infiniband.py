@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 import re
 import subprocess
@@ -20,7 +22,7 @@ ACCEPTED, REFUSED = "ftree tables configured", ("AB0B", "AB0D", "not a fat-tree"
 Ends = dict[tuple[str, int], tuple[str, int]]
 
 
-def subnet_manager(folder: Path, text: str) -> str:
+def subnet_manager(folder: Path, text: str, *options: str) -> str:
     """Run OpenSM with fat-tree routing on a simulated network; return its log, since its exit code is 0 whatever it finds."""
     ibsim, opensm = need("ibsim", "opensm")
     simulator = next(Path("/usr/lib").glob("*/umad2sim/libumad2sim.so"), SIMULATOR)
@@ -38,7 +40,7 @@ def subnet_manager(folder: Path, text: str) -> str:
         while not log.exists() and time.monotonic() < deadline:  # the simulator may still be reading
             time.sleep(0.3)
             subprocess.run(
-                [opensm, "-R", "ftree", "-o", "-f", str(log)],
+                [opensm, "-R", "ftree", *options, "-o", "-f", str(log)],
                 env={**environment, "SIM_HOST": host, "LD_PRELOAD": str(simulator)}, capture_output=True, check=False, timeout=60,
             )  # fmt: skip
         return log.read_text("utf-8", "replace")
@@ -107,6 +109,18 @@ def test_counts_of_one_unit():
     below = [far for end, far in ends.items() if end[0].startswith("compute-leaf") and not far[0].startswith("compute-spine")]
     above = [far for end, far in ends.items() if end[0].startswith("compute-leaf") and far[0].startswith("compute-spine")]
     assert (len(below), len(above)) == (252, 256)
+
+
+@pytest.mark.parametrize(("spoilt", "refused"), [(False, False), (True, True)])
+def test_opensm_reads_the_partitions_of_the_address_plan(tmp_path, spoilt, refused):
+    rows = csv.DictReader(io.StringIO(exported("addresses-csv", H100, 31, "infiniband")))
+    lines = [row["note"].removeprefix("partitions.conf: ") for row in rows if row["record"] == "partition"]
+    assert len(lines) == 2
+    partitions = tmp_path / "partitions.conf"
+    partitions.write_text("\n".join(line.replace(":", "?") if spoilt else line for line in lines) + "\n", "utf-8")
+    log = subnet_manager(tmp_path, exported("infiniband", H100, 31, "infiniband"), "-P", str(partitions), "-p", "15")
+    assert ACCEPTED in log
+    assert ("PARSE ERROR" in log) is refused
 
 
 def test_ethernet_has_no_subnet_manager():

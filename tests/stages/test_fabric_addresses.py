@@ -9,7 +9,9 @@ from itertools import pairwise
 import pytest
 
 from catalogs import load_catalog
-from rules.sizing.fabric.addresses import address_plan, dotted, lids_of
+from rules.sizing.fabric.address_parts import dotted
+from rules.sizing.fabric.addresses import address_plan
+from rules.sizing.fabric.infiniband_addresses import largest_lmc, lids_of
 from rules.sizing.fabric.networks import networks_of
 from tests.stages.fabric_designs import made
 
@@ -89,12 +91,68 @@ def test_every_device_has_an_address_out_of_band(planned):
     assert devices - managed == {"site"}, "the site's own router is not ours to manage"
 
 
-def test_infiniband_says_what_a_plan_cannot_know(catalog):
+def records(entries, record):
+    return [entry for entry in entries if entry.record == record]
+
+
+@pytest.fixture(scope="module")
+def infiniband(catalog):
+    """Four units of DGX H100 with two managers of two links: 1,016 adapters, 48 switches."""
     candidate, context = made(catalog, "nvidia-dgx-h100", 127, preferences__fabric="infiniband")
-    notes = [entry for entry in address_plan(candidate, context) if entry.record == "note"]
-    assert len(notes) == 1
-    assert "1,068 of the 49,151" in notes[0].note, "1,016 adapters, 48 switches, 4 manager links"
-    assert lids_of(networks_of(candidate, context)[0]) == 127 * 8 + 48 + 4
+    return networks_of(candidate, context)[0], list(address_plan(candidate, context))
+
+
+class TestInfiniband:
+    def test_lids_of_a_subnet_and_the_largest_lmc(self, infiniband):
+        """1,016 adapters and 4 manager links with 32 LIDs each and 48 switches are 32,688; with 64 each they are 65,328 of 49,151."""
+        network, entries = infiniband
+        (subnet,) = records(entries, "subnet")
+        assert "LMC 0: 1,068 of the 49,151 LIDs" in subnet.note
+        assert "suffice up to LMC 5" in subnet.note
+        assert (lids_of(network), lids_of(network, 5), lids_of(network, 6)) == (1068, 32_688, 65_328)
+        assert largest_lmc(network) == 5
+        assert "prefix 0xfe80000000000000" in subnet.note, "the default prefix of a lone subnet"
+
+    def test_subnet_managers_are_a_master_and_a_standby_on_different_leaves(self, infiniband):
+        _, entries = infiniband
+        managers = records(entries, "subnet manager")
+        assert [entry.note for entry in managers] == ["master, SM priority 15", "standby, SM priority 14"]
+        assert len({entry.device for entry in managers}) == len({entry.peer for entry in managers}) == 2
+
+    def test_rails_are_ip_subnets_in_which_a_node_has_one_number(self, infiniband):
+        """127 nodes and two reserved addresses need 256 addresses: eight /24, one per rail."""
+        _, entries = infiniband
+        ports = defaultdict(dict)
+        for entry in records(entries, "ipoib"):
+            ports[entry.port][entry.device] = IPv4Interface(entry.address)
+        assert sorted(ports) == [f"nic{rail}" for rail in range(1, 9)]
+        assert {len(each) for each in ports.values()} == {127}
+        subnets = {port: {address.network for address in each.values()} for port, each in ports.items()}
+        assert all(len(each) == 1 for each in subnets.values())
+        assert len(set.union(*subnets.values())) == 8
+        assert {each.prefixlen for each in set.union(*subnets.values())} == {24}
+        for device in ports["nic1"]:
+            assert len({int(each[device].ip) - int(each[device].network.network_address) for each in ports.values()}) == 1
+        assert str(ports["nic2"]["node-0127"]) == "10.0.1.127/24"
+
+    def test_every_switch_has_a_row_for_its_guid_and_every_adapter_one_leaf(self, infiniband):
+        _, entries = infiniband
+        assert len(records(entries, "guid")) == 48
+        adapters = records(entries, "ipoib")
+        assert len({(entry.peer, entry.peer_port) for entry in adapters}) == len(adapters) == 1016
+
+    def test_partitions_keep_management_apart(self, infiniband):
+        _, entries = infiniband
+        management, cluster = (entry.note for entry in records(entries, "partition"))
+        assert "Default=0x7fff : ALL=limited, SELF=full" in management
+        assert "cluster=0x0001, ipoib" in cluster
+
+    def test_without_appliances_it_is_said_where_managers_run(self, catalog):
+        """Four DGX H100 have no fabric managers of their own: those on board of managed switches serve."""
+        candidate, context = made(catalog, "nvidia-dgx-h100", 4, preferences__fabric="infiniband")
+        (manager,) = records(address_plan(candidate, context), "subnet manager")
+        assert "on board" in manager.note
+        assert manager.device == ""
 
 
 def test_dotted():

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 from typing import TYPE_CHECKING, TextIO
 
-from rules.sizing.fabric.addresses import AddressesExhausted, address_plan
+from rules.sizing.fabric.address_parts import AddressesExhausted
+from rules.sizing.fabric.addresses import address_plan
 from wizard.exports import NothingToExport
 from wizard.exports.parts import chosen_of
 

@@ -2,17 +2,21 @@
 
 One private network, 10.0.0.0/8, is divided by use. The links of a leaf to its ends lie in one block, so the leaf announces one prefix; so
 do its uplinks and those of a spine. AS numbers follow the rule for large data centres: one per leaf, one for the spines of a pod or
-plane, one for the cores of a plane, from the private 32-bit range [RFC 7938, RFC 6996]; /31 as RFC 3021 allows. InfiniBand is not routed
-by address: its subnet manager assigns LIDs, and GUIDs are known when devices are there.
+plane, one for the cores of a plane, from the private 32-bit range [RFC 7938, RFC 6996]; /31 as RFC 3021 allows. What InfiniBand needs
+instead is in `infiniband_addresses`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from rules.sizing.fabric.address_parts import Entry, Part, dotted
+from rules.sizing.fabric.design import design_fabric
 from rules.sizing.fabric.front_links import UPLINK
+from rules.sizing.fabric.infiniband_addresses import infiniband_entries
 from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, NODE_LEAF, SPINE_CORE
-from rules.sizing.fabric.networks import COMPUTE, OUT_OF_BAND, networks_of
+from rules.sizing.fabric.networks import OUT_OF_BAND, networks_of
+from rules.sizing.fabric.transport import subnet_manager_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,79 +31,21 @@ HOST_ASN = 4_210_000_000
 """First AS number of hosts that announce their own loopback; a number within the private range, chosen apart from those of switches."""
 OUT_OF_BAND_BITS = 6
 """A management switch of 48 ports has a subnet of 64 addresses, the first one its gateway."""
-UNICAST_LIDS = 49_151
-"""Unicast LIDs of one InfiniBand subnet, 0x0001 to 0xBFFF [InfiniBand architecture specification; OpenSM]."""
-BLOCKS = {
-    COMPUTE: (0x0A000000, 0x0A800000),
-    "storage and in-band": (0x0A800000, 0x0AC00000),
-    OUT_OF_BAND: (0x0AC00000, 0x0AE00000),
-    "loopback": (0x0AE00000, 0x0AF00000),
-}
-"""First address and end of the parts of 10.0.0.0/8: 10.0/9 for links of GPUs, 10.128/10 front end, 10.192/11 out-of-band, 10.224/12."""
-NO_ROUTING = "InfiniBand: the subnet manager assigns LIDs, {lids:,} of the {most:,} of one subnet; GUIDs are on the devices' labels"
-
-
-class AddressesExhausted(ValueError):  # noqa: N818 - it is an answer, not a fault
-    """A network that is too large for its part of 10.0.0.0/8."""
-
-
-class Entry(NamedTuple):
-    """One row: `record` is link, loopback, out-of-band or note; what does not apply is empty, an AS number 0."""
-
-    record: str
-    network: str
-    plane: int
-    device: str
-    port: str
-    address: str
-    asn: int
-    peer: str = ""
-    peer_port: str = ""
-    peer_address: str = ""
-    peer_asn: int = 0
-    note: str = ""
-
-
-def dotted(address: int, prefix: int | None = None) -> str:
-    """Return an IPv4 address in dotted form, with its prefix length where given."""
-    text = f"{address >> 24}.{address >> 16 & 255}.{address >> 8 & 255}.{address & 255}"
-    return text if prefix is None else f"{text}/{prefix}"
-
-
-class _Part:
-    """Gives out blocks of one part of the address space."""
-
-    def __init__(self, name: str) -> None:
-        self.name, (self.next, self.end) = name, BLOCKS[name]
-
-    def block(self, addresses: int) -> int:
-        """Return the first address of a block for so many, aligned to its size."""
-        size = 1 << (addresses - 1).bit_length()
-        first = -(-self.next // size) * size
-        if first + size > self.end:
-            raise AddressesExhausted(f"the links of the network {self.name} need more than their part of 10.0.0.0/8")
-        self.next = first + size
-        return first
 
 
 def address_plan(candidate: Candidate, context: Context) -> Iterator[Entry]:
     """Yield the plan of all networks of a candidate; nothing for a single node. Raises AddressesExhausted."""
-    networks = networks_of(candidate, context)
+    sized = design_fabric(candidate, context)
+    networks = networks_of(candidate, context, sized)
     numbers = asns(networks)
     yield from _loopbacks(networks, numbers)
     for network in networks:
         if network.name == OUT_OF_BAND:
             yield from _out_of_band(network)
         elif network.protocol == "infiniband":
-            yield Entry("note", network.name, 0, "", "", "", 0, note=NO_ROUTING.format(lids=lids_of(network), most=UNICAST_LIDS))
+            yield from infiniband_entries(network, subnet_manager_words(sized.choice.chosen) if sized.choice.chosen else "")
         else:
             yield from _links(network, numbers)
-
-
-def lids_of(network: Network) -> int:
-    """Return the LIDs that one plane of a network takes: one per switch, adapter port and manager port."""
-    devices = sum(device.kind == "switch" and device.plane <= 1 for device in network.devices())
-    return devices + sum(link.tier in (NODE_LEAF, MANAGER) and link.plane == 1 for link in network.links())
 
 
 def asns(networks: Iterable[Network]) -> Mapping[str, int]:
@@ -125,7 +71,7 @@ def _domain(device: Device, network: str) -> tuple[object, ...]:
 
 def _loopbacks(networks: Iterable[Network], numbers: Mapping[str, int]) -> Iterator[Entry]:
     """Yield a loopback for every router: switches of routed networks, and the ends of the front end, which announce their own."""
-    part, hosts = _Part("loopback"), 0
+    part, hosts = Part("loopback"), 0
     for network in networks:
         for device in network.devices():
             asn = numbers.get(device.name, 0)
@@ -137,7 +83,7 @@ def _loopbacks(networks: Iterable[Network], numbers: Mapping[str, int]) -> Itera
 
 def _links(network: Network, numbers: Mapping[str, int]) -> Iterator[Entry]:
     """Yield both ends of every routed link; the end nearer to the nodes has the even address."""
-    part, sizes = _Part(network.name), _block_sizes(network)
+    part, sizes = Part(network.name), _block_sizes(network)
     blocks: dict[tuple[str, str], list[int]] = {}
     for link in network.links():
         owner = link.upper.device if link.tier in (NODE_LEAF, MANAGER, UPLINK) else link.lower.device
@@ -172,7 +118,7 @@ def _entry(link: Link, address: int, numbers: Mapping[str, int]) -> Entry:
 
 def _out_of_band(network: Network) -> Iterator[Entry]:
     """Yield an address for every managed port, in the subnet of the switch that it is connected to."""
-    part = _Part(network.name)
+    part = Part(network.name)
     subnets: dict[str, int] = {}
     prefix = 32 - OUT_OF_BAND_BITS
     for link in network.links():
