@@ -9,6 +9,7 @@ from rules.design import Alternative, Figures
 from rules.sizing.cost import run_gpu_hours
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import rental_range
+from rules.sizing.storage_price import rented_storage
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -36,15 +37,16 @@ def rented_alternative(chosen: Ranked, context: Context, rank: int) -> Alternati
     figures = Figures(gpus=candidate.gpus, nodes=candidate.nodes, units=0, days=chosen.figures.days, ownership_usd=middle)
     plan = candidate.choice.plan.label if candidate.choice else ""
     name = f"{candidate.gpus:,} × {candidate.gpu.name}, rented"
-    because = _because(candidate, rent, hours, used, years)
+    because = _because(candidate, rent, hours, used, years, context)
     return Alternative(rank, f"{RENTED}{candidate.gpus}x-{candidate.gpu.id}", name, plan, figures, because, apart=used is None)
 
 
-def _because(candidate: Candidate, rent: tuple[float, float], hours: float, used: float | None, years: float) -> str:
+def _because(candidate: Candidate, rent: tuple[float, float], hours: float, used: float | None, years: float, context: Context) -> str:
     """Say for how long, at which price, and how that stands to owning."""
     spread = f"{rent[0]:.3g} to {rent[1]:.3g} USD per GPU-hour" if rent[1] > rent[0] else f"{rent[0]:.3g} USD per GPU-hour"
     span = "the run alone" if used is None else f"{years:g} years at {used * PERCENT:.3g} percent of the hours"
     text = f"for {span}, {hours:,.0f} GPU-hours at {spread}: {rent[0] * hours:,.0f} to {rent[1] * hours:,.0f} USD"
+    text += _storage_on_top(candidate, context)
     owned = candidate.cost.ownership if candidate.cost is not None else None
     if owned is None:
         return f"{text}; owning has no price to compare it with"
@@ -53,3 +55,13 @@ def _because(candidate: Candidate, rent: tuple[float, float], hours: float, used
         return f"{text}; owning costs {total:,.0f} USD and leaves a cluster for other work"
     change = (rent[0] + rent[1]) / 2.0 * hours / total - 1.0
     return f"{text}; {abs(change):.0%} {'more' if change > 0 else 'less'} than owning"
+
+
+def _storage_on_top(candidate: Candidate, context: Context) -> str:
+    """Say what the storage that is sized costs a month in a cloud, since no price of a GPU-hour includes it; nothing where it is local."""
+    storage = candidate.storage
+    if storage is None or candidate.nodes < 2:
+        return ""
+    terabytes = magnitude(storage.capacity_needed, "TB") + magnitude(storage.home_capacity, "TB")
+    low, high = rented_storage(storage.kind, terabytes, context.catalog)
+    return f", without storage ({terabytes:,.0f} TB there: {low:,.0f} to {high:,.0f} USD a month)"

@@ -260,6 +260,23 @@ _PRICE_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="money.storage_by_class",
+        stage=Stage.MONEY,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.STRONG,
+        when=(F.storage_by_class == True,),
+        guidance=("G7.5",),
+        because=(
+            "No price of {storage_by_class_names} is published; {storage_by_class_words} are counted, by the class of the system and its "
+            "usable capacity. The product was not chosen by it."
+        ),
+        ask=Ask(
+            to="storage vendor",
+            ask="What does this cost, delivered, with software and support: {storage_by_class_names}?",
+            good_answer="a price per usable terabyte without data reduction, with its date",
+        ),
+    ),
+    Rule(
         id="money.storage_unpriced",
         stage=Stage.MONEY,
         kind=Kind.QUESTION,

@@ -18,6 +18,7 @@ from rules.sizing.ownership import added, charges, once_factor, residual_value, 
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
 from rules.sizing.results import BomLine, CostEstimate, Range
+from rules.sizing.storage_price import class_quote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 COST_SHARES = "capital-gb200-rack"
 """The fact that splits the cost of a rack with its facility into GPUs, network, storage, building and so on."""
 SECONDS_PER_HOUR = 3600.0
+STORAGE = "storage"
+"""Category of the bill whose lines have a price by class where the product has none."""
 COVERED = "included in the servers' price"
 
 THRESHOLDS_IN_FORMULAS = {
@@ -125,7 +128,10 @@ def _priced(line: BomLine, candidate: Candidate, server: Quote | None, context: 
         return _with(line, server)
     if server is not None and server.covers_network and _is_network(line, context.catalog):
         return replace(line, note=COVERED)
-    return _with(line, quote_of(line.item, context.catalog, context.answers))
+    quote = quote_of(line.item, context.catalog, context.answers)
+    if quote is None and line.category == STORAGE:
+        quote = class_quote(line, candidate.storage, context.catalog)
+    return _with(line, quote)
 
 
 def _with(line: BomLine, quote: Quote | None) -> BomLine:

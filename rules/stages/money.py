@@ -17,6 +17,7 @@ from rules.sizing.electricity import electricity_price, text_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import lowest_price, months, newest_month, quote_of, server_quote
 from rules.sizing.regions import is_known
+from rules.sizing.storage_price import BY_CLASS
 from rules.stages.money_fields import FACTS
 from rules.stages.money_sections import describe
 from rules.stages.money_terms import delivery_facts, rental_facts, term_facts
@@ -125,6 +126,7 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "missing_count": len(others),
         "missing": _listed(others),
         "left_out": ", ".join(cost.charges.left_out if cost.charges else ()),
+        **_class_facts(cost.bom),
         **_missing_facts(others),
     }
 
@@ -141,6 +143,17 @@ def _listed(lines: Sequence[BomLine]) -> str:
     names = [_named(line) for line in lines[:MOST_NAMED]]
     more = len(lines) - len(names)
     return ", ".join(names) + (f" and {more} more" if more > 0 else "") if names else "nothing"
+
+
+def _class_facts(lines: Sequence[BomLine]) -> dict[str, Scalar]:
+    """Return which storage is priced by its class, and at what."""
+    theirs = [line for line in lines if BY_CLASS in line.note]
+    low, high = (sum(line.quantity * (getattr(line, end) or 0.0) for line in theirs) for end in ("unit_low", "unit_high"))
+    return {
+        "storage_by_class": bool(theirs),
+        "storage_by_class_names": _listed(theirs),
+        "storage_by_class_words": f"{grouped(low, 3)} to {grouped(high, 3)} USD",
+    }
 
 
 def _missing_facts(lines: Sequence[BomLine]) -> dict[str, Scalar]:

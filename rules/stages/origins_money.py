@@ -57,6 +57,12 @@ ORIGINS: dict[str, Origin] = {
     **for_each("has_missing_storage missing_storage missing_storage_words", _MISSING),
     **for_each("has_missing_site missing_site missing_site_words", _MISSING),
     **for_each("has_missing_server missing_server missing_server_words", _MISSING),
+    **for_each(
+        "storage_by_class storage_by_class_names storage_by_class_words",
+        computed(
+            "sizing.storage_price.class_quote", "bill.lines", "price.low", "fact.storage-class-flash", "storage_cpu:capacity_needed_tb"
+        ),
+    ),
     "left_out": Origin(_CHARGES, note="no sourced figure of these is in the catalog, and nobody said one"),
     "ownership_years": taken("budget.years"),
     **for_each("energy_known energy_year_usd", _ENERGY),

@@ -212,7 +212,7 @@ def test_prices_are_ranges_and_unknown_ones_say_so(catalog: Catalog) -> None:
         known = price.low is not None and price.high is not None
         assert known == (price.confidence != "none"), price.id
         assert not known or 0 < (price.low or 0) <= (price.high or 0), price.id
-    assert catalog.prices["mi300x-purchase"].low is None
+    assert catalog.prices["mi325x-purchase"].low is None
 
 
 def test_software_rows_apply_to_gpus_that_exist(catalog: Catalog) -> None:

@@ -47,6 +47,7 @@ def usd(value):
         ("nvidia-rtx-5090", 3_400, 5_000, "2026-01"),  # street price, newer than the list price of 1,999
         ("server-8x-nvidia-h200-sxm-141gb", 320_000, 420_000, "2026"),  # trusted more than the older 420,000 to 520,000
         ("nvidia-gb300-nvl72", 3_000_000, 4_000_000, "2026"),
+        ("intel-gaudi-3", 125_000 / 8, 125_000 / 8, "2024-06"),  # Intel at Computex 2024: a kit of eight with its baseboard
     ],
 )
 def test_the_best_row_of_the_catalog(catalog, item, low, high, date):
@@ -54,9 +55,9 @@ def test_the_best_row_of_the_catalog(catalog, item, low, high, date):
     assert (quote.low, quote.high, quote.date) == (low, high, date)
 
 
-@pytest.mark.parametrize("item", ["amd-mi300x", "amd-mi355x", "intel-gaudi-3", "nvidia-dgx-b300", "no-such-thing"])
+@pytest.mark.parametrize("item", ["amd-mi325x", "amd-mi350x", "nvidia-h200-nvl-141gb", "nvidia-dgx-b300", "no-such-thing"])
 def test_what_has_no_public_price_stays_unknown(catalog, item):
-    """No public purchase price of MI300X, MI355X or Gaudi 3 was found; the one of a DGX B300 is not credible."""
+    """No public purchase price of MI325X, MI350X or H200 NVL was found; the one of a DGX B300 is not credible."""
     assert prices.quote_of(item, catalog) is None
 
 
@@ -138,6 +139,30 @@ def test_a_price_that_covers_the_network_counts_it_once(catalog):
     found = estimate(catalog, "dell-poweredge-xe9680-h100", 16, bom=bom)
     assert usd(found.purchase.low) == pytest.approx(128 * 47_000)
     assert found.missing == ()
+
+
+def test_storage_without_a_price_is_estimated_by_its_class_and_says_so(catalog):
+    """VDURA, January 2026: 10,950 USD for a drive of 30 TB is 365 per TB; 24.5 million for 25 PB are 980. A Ceph server holds 115.2 TB."""
+    bom = [BomLine("ceph-r6615", "Ceph", "storage", 8), BomLine("weka-prime-2118", "capacity not published", "storage", 8)]
+    found = estimate(catalog, "nvidia-dgx-b200", 8, bom=bom)
+    line = next(each for each in found.bom if each.item == "ceph-r6615")
+    assert (line.unit_low, line.unit_high) == (pytest.approx(115.2 * 365), pytest.approx(115.2 * 980))
+    assert (line.confidence, line.date, "estimated by class" in line.note) == ("low", "2026-01", True)
+    assert found.missing == ("8 × capacity not published",)
+    assert usd(found.purchase.low) == pytest.approx(8 * 515_000 + 8 * 42_048)
+
+
+@pytest.mark.parametrize(("units", "answers"), [(0, {}), (8, {"budget.own_prices": ["ceph-r6615 = 90k USD"]})])
+def test_a_quote_replaces_the_class(catalog, units, answers):
+    found = estimate(catalog, "nvidia-dgx-b200", 8, answers, [BomLine("ceph-r6615", "Ceph", "storage", units)])
+    line = next(each for each in found.bom if each.item == "ceph-r6615")
+    assert line.unit_low == (90_000 if answers else None)
+
+
+def test_a_small_file_server_has_no_price_by_class(catalog):
+    """Two terabytes at 365 USD would be no server."""
+    found = estimate(catalog, "nvidia-dgx-b200", 2, bom=[BomLine("home-file-server", "homes", "storage", 1)])
+    assert found.missing == ("1 × homes",)
 
 
 def test_lines_that_are_priced_already_are_kept(catalog):

@@ -70,8 +70,8 @@ def test_the_budget_rejects_by_the_low_price_and_warns_by_the_expected_one(catal
         ("nvidia-dgx-b300", "500 USD", "money.budget_floor_exceeded"),
         ("nvidia-dgx-b300", "3M USD", "money.budget_floor_exceeded"),
         ("nvidia-dgx-b300", "3.7M USD", "money.budget_unpriced"),
-        # of the MI300X no price is known at all
-        ("dell-poweredge-xe9680-mi300x", "500 USD", "money.budget_unpriced"),
+        # of the MI325X no price is known at all
+        ("supermicro-as-8125gs-tnmr2-mi325x", "500 USD", "money.budget_unpriced"),
     ],
 )
 def test_an_unknown_price_is_measured_by_its_floor_and_never_proves_a_budget(catalog, node, budget, rule):
@@ -102,9 +102,9 @@ def test_a_server_that_has_a_price_is_judged_by_it(catalog):
 
 
 def test_parts_without_a_price_become_a_question(catalog):
-    made, _, fact = judged(catalog, "nvidia-dgx-b200", 4, bom=[BomLine("ddn-ai400x2t", "AI400X2T", "storage", 2)])
+    made, _, fact = judged(catalog, "nvidia-dgx-b200", 4, bom=[BomLine("weka-prime-2118", "Prime 2118", "storage", 2)])
     asked = next(found for found in made.findings if found.rule == "money.storage_unpriced")
-    assert "2 × AI400X2T" in asked.ask
+    assert "2 × Prime 2118" in asked.ask
     assert asked.because.startswith("1 kind of part has no price")
     assert fact["missing_count"] == 1
 
