@@ -14,6 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rules.sizing.acceptance_commands import GIB, SUITES, command, suite_notes
 from rules.sizing.collectives import (
     ALL_GATHER,
     ALL_REDUCE,
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
     from rules.sizing.fabric.design import SizedFabric
     from rules.sizing.hardware import Hardware
 
-GIB = 1024 * MIB
 PASS_FROM_BYTES, PASS_SHARE = GIB, 0.85
 """Messages from which a limit holds, and the share of the expected value that passes. The lowest published healthy result is 78 of 90
 GB/s, on two p4de nodes [awsome-distributed-training nccl-tests README]; the others reach 93 % and more."""
@@ -48,12 +48,6 @@ SIZES = tuple(4.0**power * 1024 for power in range(13))
 """Messages of the curve: 1 KiB to 16 GiB in steps of four."""
 LARGEST_SHARE = 0.25
 """Share of a GPU's memory that the largest message takes at most: the test holds a send and a receive buffer, and checks a third."""
-PROGRAMS = {ALL_REDUCE: "all_reduce_perf", ALL_GATHER: "all_gather_perf", REDUCE_SCATTER: "reduce_scatter_perf",
-            ALL_TO_ALL: "alltoall_perf", POINT_TO_POINT: "sendrecv_perf"}  # fmt: skip
-"""The programs of nccl-tests, which rccl-tests has by the same names [NVIDIA/nccl-tests; ROCm/rccl-tests]."""
-SUITES = {"CUDA": "nccl-tests", "ROCm": "rccl-tests", "Gaudi": "HCCL demo"}
-HCCL_TESTS = {ALL_REDUCE: "all_reduce", ALL_GATHER: "all_gather", REDUCE_SCATTER: "reduce_scatter", POINT_TO_POINT: "send_recv"}
-"""The tests of Intel's HCCL demo, which has none of all-to-all [HabanaAI/hccl_demo]."""
 PASS, LOOK, FAIL = "pass", "look into", "fail"
 
 
@@ -137,7 +131,7 @@ def acceptance_plan(candidate: Candidate, context: Context) -> AcceptancePlan:
         for operation in scale.operations
     )
     suite = SUITES.get(candidate.gpu.stack, "")
-    return AcceptancePlan(suite, tuple(_checks(candidate, context, sized, hardware)), tests, _notes(candidate, context, sized, suite))
+    return AcceptancePlan(suite, tuple(_checks(candidate, context, sized, hardware)), tests, _notes(candidate, context, sized))
 
 
 def _share_gbps(sized: SizedFabric) -> float:
@@ -179,8 +173,8 @@ def _test(scale: Scale, operation: str, hardware: Hardware, candidate: Candidate
     largest = _largest(hardware)
     who = Group(scale.ranks, local)
     points = tuple(point(operation, hardware, who, size) for size in SIZES if size <= largest)
-    command = _command(operation, scale, largest, candidate)
-    return CollectiveTest(scale.where, operation, scale.nodes, scale.ranks, command, points)
+    run = command(candidate.gpu.stack, operation, scale.nodes, scale.ranks, largest)
+    return CollectiveTest(scale.where, operation, scale.nodes, scale.ranks, run, points)
 
 
 def point(operation: str, hardware: Hardware, who: Group, size: float) -> Point:
@@ -194,20 +188,6 @@ def point(operation: str, hardware: Hardware, who: Group, size: float) -> Point:
 def _largest(hardware: Hardware) -> float:
     """Return the largest message of the curve that a GPU's memory holds, at least the first that has a limit."""
     return max((size for size in SIZES if size <= LARGEST_SHARE * hardware.memory_bytes), default=SIZES[0])
-
-
-def _command(operation: str, scale: Scale, largest: float, candidate: Candidate) -> str:
-    """Return the command, for Slurm or, of Gaudi, for Open MPI; "" where the software stack has no such program."""
-    stack = candidate.gpu.stack
-    if stack not in SUITES or (stack == "Gaudi" and operation not in HCCL_TESTS):
-        return ""
-    per_node = max(1, scale.ranks // scale.nodes)
-    if stack == "Gaudi":
-        hosts = "" if scale.nodes == 1 else " --hostfile HOSTS"
-        size = f"{largest / GIB:g}g" if largest >= GIB else f"{largest / MIB:g}m"
-        return f"python3 run_hccl_demo.py --test {HCCL_TESTS[operation]} --size {size} --loop 20 -mpi -np {scale.ranks}{hosts}"
-    end = f"{largest / GIB:g}G" if largest >= GIB else f"{largest / MIB:g}M"
-    return f"srun -N {scale.nodes} --ntasks-per-node={per_node} --mpi=pmix {PROGRAMS[operation]} -b 8 -e {end} -f 2 -g 1 -n 20 -w 5 -c 1"
 
 
 # ------------------------------------------------------------------------------------------------------------------ checks
@@ -237,16 +217,9 @@ def _checks(candidate: Candidate, context: Context, sized: SizedFabric, hardware
     return rows
 
 
-def _notes(candidate: Candidate, context: Context, sized: SizedFabric, suite: str) -> tuple[str, ...]:
+def _notes(candidate: Candidate, context: Context, sized: SizedFabric) -> tuple[str, ...]:
     """Return what is to be said beside the numbers."""
-    notes = []
-    if not suite:
-        notes.append(f"{candidate.gpu.stack} has no nccl-tests: ask the vendor for the like, the expected values hold for any")
-    if candidate.gpu.stack == "Gaudi":
-        notes.append(
-            "HCCL demo runs one size at a time: repeat its command with --size for the other rows; its NW Bandwidth is the bus bandwidth; "
-            "HOSTS names the file of hosts"
-        )
+    notes = [*suite_notes(candidate.gpu.stack)]
     if sized.choice.chosen is not None and candidate.nodes > 1:
         percent = threshold_number(context.catalog.thresholds, "sw-accept-nccl", "percent_of_nic")
         where = "racks" if candidate.node.is_rack and candidate.node.trays > 1 else "nodes"

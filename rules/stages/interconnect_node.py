@@ -93,7 +93,8 @@ def _rows(found: NodeMap) -> list[str]:
 
 def _acceptance(candidate: Candidate, context: Context) -> dict[str, object]:
     """Return the checks and the collectives with their limits in words."""
-    from rules.sizing.acceptance import GIB, PASS_FROM_BYTES, acceptance_plan
+    from rules.sizing.acceptance import PASS_FROM_BYTES, acceptance_plan
+    from rules.sizing.acceptance_commands import GIB
 
     plan = acceptance_plan(candidate, context)
     rows = [

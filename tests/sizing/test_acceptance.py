@@ -7,7 +7,8 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
-from rules.sizing.acceptance import FAIL, GIB, LOOK, PASS, AcceptancePlan, CollectiveTest, acceptance_plan, point
+from rules.sizing.acceptance import FAIL, LOOK, PASS, AcceptancePlan, CollectiveTest, acceptance_plan, point
+from rules.sizing.acceptance_commands import GIB, command, suite_notes
 from rules.sizing.collectives import ALL_REDUCE, ALL_TO_ALL, POINT_TO_POINT, Group
 from rules.sizing.hardware import hardware_of
 
@@ -142,10 +143,22 @@ class TestThePlan:
         assert {each.command for each in gaudi.tests if each.operation == ALL_TO_ALL} == {""}
         assert any("one size at a time" in note for note in gaudi.notes)
 
+    def test_intel_gpus_run_the_benchmark_of_their_library(self):
+        """Options and names as in the oneCCL benchmark user guide. Eight Max 1550 are 16 devices of 64 GB; 4 GiB are 1,073,741,824 elements
+        of float32, which all-to-all counts per rank: 33,554,432 of 32.
+        """
+        intel = own("intel-max-1550", 2)
+        assert intel.suite == "oneCCL benchmark"
+        options = "-a gpu -m usm -u device -i 20 -j off -d float32 -p 0 -e in_order"
+        assert the(intel, "one node").command == f"mpirun -n 16 -ppn 16 benchmark -l allreduce -f 1 -t 1073741824 {options}"
+        pair = the(intel, "two nodes of one unit", ALL_TO_ALL).command
+        assert pair == f"mpirun -n 32 -ppn 16 benchmark -l alltoall -f 1 -t 33554432 {options}"
+        assert the(intel, "one adapter of each of two nodes", POINT_TO_POINT).command == "mpirun -n 2 -ppn 1 ccl_bw"
+        assert any("prints times" in note for note in intel.notes)
+
     def test_other_software_gets_no_invented_command(self):
-        other = own("intel-max-1550", 1)
-        assert other.suite == ""
-        assert {each.command for each in other.tests} == {""}
+        assert command("Metal", ALL_REDUCE, 1, 8, 16 * GIB) == ""
+        assert suite_notes("Metal") == ("Metal has no nccl-tests: ask the vendor for the like, the expected values hold for any",)
 
     def test_buffers_fit_a_small_gpu(self):
         """Send and receive buffers of the largest message, and one to check, in 24 GB."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
-from rules.sizing.acceptance import GIB, LOOK_FROM_BYTES, PASS_FROM_BYTES, acceptance_plan
+from rules.sizing.acceptance import LOOK_FROM_BYTES, PASS_FROM_BYTES, acceptance_plan
+from rules.sizing.acceptance_commands import GIB
 from rules.sizing.collectives import MIB
 from wizard.exports.parts import chosen_of
 
