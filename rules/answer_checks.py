@@ -29,6 +29,9 @@ _TRANSFORMER_SIZES = (
     "model.layers", "model.hidden_size", "model.ffn_size", "model.attention_heads", "model.key_value_heads", "model.vocabulary_size",
     "model.experts", "model.experts_per_token", "model.expert_ffn_size",
 )  # fmt: skip
+_PARTS_OF_A_PLAN = (
+    "tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "recompute_layers", "schedule", "offload",
+)  # fmt: skip
 _OWN_SERVER = (
     "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "cpu_cores", "memory", "power", "height", "price",
 )  # fmt: skip
@@ -152,8 +155,9 @@ def _of_the_cluster(answers: Answers) -> Iterator[tuple[tuple[str, ...], str]]:
         key = "scale.nodes" if answers.given("scale.nodes") else "scale.gpus"
         yield ("scale.mode",), f"{key} = {answers.text(key)} fixes the size"
     if answers.given("parallelism.mode") and answers.text("parallelism.mode") == "automatic":
-        parts = ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute")
-        yield tuple(f"parallelism.{part}" for part in parts), "the plan is searched, as parallelism.mode says"
+        yield tuple(f"parallelism.{part}" for part in _PARTS_OF_A_PLAN), "the plan is searched, as parallelism.mode says"
+    if answers.given("parallelism.recompute_layers") and answers.text("parallelism.recompute") != "full":
+        yield ("parallelism.recompute",), "parallelism.recompute_layers says in how many layers all activations are computed again"
     if answers.given("own_server.gpu"):
         yield ("preferences.gpus", "preferences.nodes"), "the server is your own"
     else:

@@ -6,13 +6,13 @@ taken from a table of usual savings.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing import throughput
 from rules.sizing.memory import MemoryModel, verdict_of
 from rules.sizing.memory_report import offloaded_bytes
+from rules.sizing.some_layers import fewest_layers
 from rules.sizing.step import is_transformer, step_model
 
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ OFFLOAD_WORDS = {
     "parameters": "keep optimizer state and parameters in the host's memory",
     "nvme": "keep optimizer state and parameters on the node's drives",
 }
+HOLDING_SCHEDULES = ("gpipe", "zb_h1", "zb_h2", "dualpipe")
+"""Pipeline schedules that hold more than 1F1B does on some stage [rules.sizing.pipeline.in_flight]."""
 VERDICTS = ("fits", "at_risk", "does_not_fit")
 """Verdicts, the best first."""
 
@@ -109,27 +111,18 @@ def remedies(workload: Workload, plan: Plan, hardware: Hardware, options: Memory
 
 
 def _some_layers(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None) -> list[MemoryRemedy]:
-    """Return full recomputation in as few layers of each stage as it takes to fit, where fewer than all do.
-
-    Memory and time are linear in the number of layers [Megatron-LM, --recompute-method block; arXiv:2205.05198 §5].
-    """
+    """Return full recomputation in as few layers of each stage as it takes to fit, where fewer than all do and they save anything."""
     if plan.recompute == "full" or not is_transformer(workload.model):
         return []
-    kernel, layers = MemoryModel(workload, options), -(-workload.model.layers // plan.pipeline)
-    before, whole = rated(workload, plan, hardware, kernel), rated(workload, replace(plan, recompute="full"), hardware, kernel)
-    excess, most = before.peak[2] - hardware.memory_bytes, before.peak[2] - whole.peak[2]
-    if not 0 < excess < most:
+    kernel = MemoryModel(workload, options)
+    count = fewest_layers(kernel, plan, hardware.memory_bytes)
+    made = replace(plan, recompute="full", recompute_layers=count)
+    before, after = rated(workload, plan, hardware, kernel), rated(workload, made, hardware, kernel)
+    if not count or after.peak[1] >= before.peak[1]:
         return []
-    count = math.ceil(layers * excess / most)
-    if count >= layers:
-        return []
-    share = count / layers
-    mixed = tuple(kept - share * (kept - again) for kept, again in zip(before.peak, whole.peak, strict=True))
-    peak = (mixed[0], mixed[1], mixed[2])
-    after = Rated(peak, verdict_of(peak, hardware.memory_bytes), before.seconds + share * (whole.seconds - before.seconds))
+    layers = max(part.layers for part in kernel.stages(plan))
     text = f"recompute all activations in {count} of {layers} layers of each stage"
-    change = Change("parallelism.recompute", "full", text, workload, replace(plan, recompute="full"))
-    return [_remedy(change, before, after)]
+    return [_remedy(Change("parallelism.recompute_layers", str(count), text, workload, made), before, after)]
 
 
 def _tried(workload: Workload, plan: Plan, hardware: Hardware, options: MemoryOptions | None) -> list[tuple[Change, MemoryRemedy]]:
@@ -220,6 +213,10 @@ def _plan_changes(workload: Workload, plan: Plan) -> Iterator[Change]:
     words = {"selective": "recompute norms and activation functions", "full": "recompute all activations in the backward pass"}
     for each in recompute:
         yield Change("parallelism.recompute", each, words[each], workload, replace(plan, recompute=each))
+    if plan.recompute_layers:
+        yield Change("parallelism.recompute", "full", words["full"], workload, replace(plan, recompute_layers=0))
+    if plan.schedule in HOLDING_SCHEDULES and plan.pipeline > 1:
+        yield Change("parallelism.schedule", "1f1b", "the 1F1B schedule, which holds less", workload, replace(plan, schedule="1f1b"))
     yield from _smaller_batches(workload, plan)
     shared = plan.data * plan.context > 1
     for stage in range(plan.zero_stage + 1, 4 if plan.pipeline == 1 else 2) if shared else ():

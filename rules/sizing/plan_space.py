@@ -93,7 +93,7 @@ def fixed_by(answers: Answers) -> Fixed:
         count("expert", 1),
         count("zero_stage", 0),
         count("micro_batch"),
-        word("recompute") or ("full" if layers else None),
+        "full" if layers else word("recompute"),
         copying,
         word("offload") or "none",
         word("schedule") or SCHEDULES[0],

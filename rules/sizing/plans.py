@@ -30,6 +30,7 @@ from rules.sizing.plan_space import (
     virtual_stages,
 )
 from rules.sizing.results import Plan, PlanChoice, StepEstimate, Workload
+from rules.sizing.some_layers import with_fewer_layers
 from rules.sizing.step import StepModel, estimate_step, is_transformer, step_model
 
 if TYPE_CHECKING:
@@ -201,6 +202,8 @@ class _Search:
             self._enter(sharding)
         fitting, risky = self._drain()
         found = fitting or self._least_risky(risky)
+        if self.model is not None:
+            found = with_fewer_layers(found, self.memory, self.capacity, self.fixed, self._seconds)
         return PlanSearch(simplest_first(found), self.enumerated + sum(space.ruled_out.values()), self.rejected, self.nearest)
 
     def _least_risky(self, risky: list[Found]) -> list[Found]:

@@ -286,6 +286,8 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "zero_stage": plan.zero_stage,
         "micro_batch": plan.micro_batch,
         "recompute": plan.recompute,
+        **({"recompute_layers": plan.recompute_layers} if plan.recompute_layers else {}),
+        **({"schedule": plan.schedule} if plan.pipeline > 1 else {}),
         "global_batch": workload.global_batch,
         "plans_considered": choice.enumerated,
         "plans_ruled_out": dict(sorted(choice.rejected.items())),

@@ -60,7 +60,10 @@ ORIGINS: dict[str, Origin] = {
     **for_each("zero_stage pipeline_stages", taken("plan.label", "size.gpus")),
     "micro_batches": taken("work.global_batch", "plan.label", "has_plan"),
     "bubble_percent": taken(
-        "plan.label", "micro_batches", "has_plan", note="100 (p - 1) / (v m + p - 1) for p stages, v chunks each and m micro-batches"
+        "plan.label",
+        "micro_batches",
+        "has_plan",
+        note="100 (p - 1) / (v m + p - 1) for p stages, v chunks each and m micro-batches in 1F1B; other schedules idle less",
     ),
     "utilization": arithmetic("step.utilization", "has_plan"),
     "sequence_length": taken("work.sequence_length"),

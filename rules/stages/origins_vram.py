@@ -32,6 +32,8 @@ ORIGINS: dict[str, Origin] = {
         "parallelism.zero_stage",
         "parallelism.micro_batch",
         "parallelism.recompute",
+        "parallelism.recompute_layers",
+        "parallelism.schedule",
         "parallelism.offload",
     ),
     "memory_capacity_gib": arithmetic("gpu.memory.capacity[GiB] / gpu.devices", formula=f"{_CHECKS}.device_capacity"),

@@ -12,6 +12,7 @@ from rules.sizing.hardware import hardware_of
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import MemoryModel
 from rules.sizing.memory_checks import gathers_weights, shares_states
+from rules.sizing.pipeline import idle_passes
 from rules.sizing.software import HARD_TO_USE, SoftwareStack, software_stack
 from rules.sizing.step import is_transformer
 
@@ -26,6 +27,9 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 GIB = 2.0**30
 FAST_NETWORK_GBPS = 200.0
 """A network between nodes is called fast from this rate per GPU on: 200 and 400 GbE or InfiniBand are what serious scaling uses (G2a.1)."""
+
+THIRD = 1 / 3
+"""What forward pass, gradients of inputs and gradients of weights take of a pass each, as schedules are compared [arXiv:2401.10241 §2]."""
 
 CALLERS = {
     "pytorch": "PyTorch, Megatron, DeepSpeed and FSDP call",
@@ -181,7 +185,8 @@ def _plan_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     batches = max(1, workload.global_batch // max(1, plan.data * plan.micro_batch))
     stages = plan.pipeline
     facts["zero_stage"], facts["pipeline_stages"], facts["micro_batches"] = plan.zero_stage, stages, batches
-    facts["bubble_percent"] = 100.0 * (stages - 1) / (plan.virtual_stages * batches + stages - 1)
+    idle = idle_passes(plan.schedule, stages, plan.virtual_stages, THIRD, THIRD)
+    facts["bubble_percent"] = 100.0 * idle / (batches + idle)
     facts["utilization"] = choice.step.model_flops_utilization
     return facts | _sharing_facts(plan, candidate, context)
 

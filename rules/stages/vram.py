@@ -47,7 +47,19 @@ __all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
 
 GIB, TERA = 2.0**30, 1e12
 PLAN_KEYS = tuple(
-    f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "offload")
+    f"parallelism.{name}"
+    for name in (
+        "tensor",
+        "pipeline",
+        "context",
+        "expert",
+        "zero_stage",
+        "micro_batch",
+        "recompute",
+        "recompute_layers",
+        "schedule",
+        "offload",
+    )
 )
 SHOWN_DIGITS = 3
 

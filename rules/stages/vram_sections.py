@@ -25,7 +25,13 @@ LEAST_SHOWN = 0.01
 TIGHT = ("vram.at_risk", "vram.state_does_not_fit", "vram.likely_short", "vram.headroom_small")
 """Findings whose remedies are those that were computed, the cheapest first, before what takes another machine or another workload."""
 
-PLAN_KEYS = ("parallelism.micro_batch", "parallelism.recompute", "parallelism.zero_stage", "parallelism.offload")
+PLAN_KEYS = (
+    "parallelism.micro_batch",
+    "parallelism.recompute",
+    "parallelism.recompute_layers",
+    "parallelism.zero_stage",
+    "parallelism.offload",
+)
 """Answers on the plan whose effect is always computed."""
 
 

@@ -11,6 +11,7 @@ from rules.answers import Answers
 from rules.candidate import Context
 from rules.proposals import propose
 from rules.sizing.hardware import hardware_of
+from rules.sizing.memory import MemoryModel
 from rules.sizing.placement import expert_domains, most_domains, placed_domain, spread_evenly
 from rules.sizing.plan_counts import legal_gpu_counts, minimum_gpus, usable_gpus
 from rules.sizing.plan_space import Fixed, enumerate_shardings
@@ -297,3 +298,37 @@ def test_vision_models_train_data_parallel():
     choice = choose("nvidia-dgx-a100-640gb", 8, workload={"kind": "vision"}, model={"preset": "resnet-50"})
     assert choice is not None
     assert choice.plan.label.startswith("TP1 PP1 DP8")
+
+
+def test_whole_layers_are_recomputed_in_as_few_as_it_takes():
+    """One layer less would not surely fit; with the answer given, all layers recompute or so many as it says [--recompute-num-layers]."""
+    training, given = {"global_batch": 48, "sequence_length": 8192}, {"tensor": 8, "pipeline": 3, "micro_batch": 2}
+    choice = choose(H100, 24, model={"preset": "llama-3.1-70b"}, training=training, parallelism=given)
+    assert choice is not None
+    count, limit = choice.plan.recompute_layers, hardware(H100).memory_bytes
+    assert (choice.plan.recompute, choice.memory.verdict) == ("full", "fits")
+    assert 0 < count < 27
+    kernel = MemoryModel(ask(model={"preset": "llama-3.1-70b"}, training=training)[1])
+    assert kernel.peak_bytes(choice.plan)[2] <= limit < kernel.peak_bytes(replace(choice.plan, recompute_layers=count - 1))[2]
+    every = choose(H100, 24, model={"preset": "llama-3.1-70b"}, training=training, parallelism={**given, "recompute": "full"})
+    asked = choose(H100, 24, model={"preset": "llama-3.1-70b"}, training=training, parallelism={**given, "recompute_layers": 26})
+    assert every is not None
+    assert asked is not None
+    assert (every.plan.recompute_layers, asked.plan.recompute_layers) == (0, 26)
+    assert choice.step.expected < asked.step.expected < every.step.expected
+
+
+@pytest.mark.parametrize("exhaustive", [False, True])
+def test_a_zero_bubble_schedule_is_searched_with_when_it_is_asked_for(exhaustive):
+    """ZB-H1 idles (p − 1)(F + B − W) of 1F1B's (p − 1)(F + B + W), a third where they take equally long [arXiv:2401.10241 table 1]."""
+    sections = {"model": {"preset": "llama-3.1-70b"}, "training": {"global_batch": 63, "sequence_length": 4096}}
+    given = {"tensor": 8, "pipeline": 4, "micro_batch": 1}
+    flat, zero = (
+        choose(H100, 32, exhaustive=exhaustive, **sections, parallelism={**given, "schedule": each}) for each in ("1f1b", "zb_h1")
+    )
+    assert flat is not None
+    assert zero is not None
+    assert (flat.plan.virtual_stages, zero.plan.schedule) == (1, "zb_h1")
+    share = (zero.step.terms["pipeline_bubble"] / flat.step.terms["pipeline_bubble"]).magnitude
+    assert 1 / 3 < share < 0.5
+    assert "ZB-H1" in zero.plan.label

@@ -11,6 +11,7 @@ from rules.sizing.plan_arrays.footprint import Footprint
 from rules.sizing.plan_arrays.space import NOTHING_SHARED, enumerate_grid
 from rules.sizing.plan_arrays.timing import Timing
 from rules.sizing.plan_results import AT_RISK, NO_MEMORY, Found, PlanSearch, Point, pareto_of, simplest_first
+from rules.sizing.some_layers import with_fewer_layers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -171,7 +172,7 @@ def rank_all(
         _Chunk(grid.rows.part(begin, begin + CHUNK), model, kernel, ranking).run(grid.options)
     for reason, count in grid.ruled_out.items():
         ranking.reject(reason, count)
-    found = ranking.best
+    found = with_fewer_layers(ranking.best, kernel, ranking.capacity, fixed, lambda plan: model.time(plan).total)
     if not found:
         found = ranking.risky or [each for each in (ranking.nearest,) if each and each.memory[0] <= ranking.capacity]
         _count_risky(ranking, found)
