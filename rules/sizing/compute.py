@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from rules.sizing.expert_work import expert_work
 from rules.sizing.techniques import FLASH_1, FUSED, TUNED, UNFUSED
 
 if TYPE_CHECKING:
@@ -26,22 +27,14 @@ SMALL_KERNELS = 12
 """Kernels of a layer's forward pass besides its products: two norms, rotary, residuals, activation, casts (counted)."""
 MEMORY_EFFICIENCY = 0.75
 """Share of the memory's bandwidth that large streaming kernels reach: 0.75 to 0.9 from 10 MB up [Calculon, as above]."""
-PERMUTED_BYTES = 24.0
-"""Bytes per element that reordering tokens by expert and back costs: read and written twice (counted, 16) at 0.5 of the bandwidth instead
-of 0.75 [SimuMax configs/system/b200_bf16_ceperm.json, permute]."""
-DISPATCHED_BYTES = 16.0
-"""The same where the exchange itself reorders: read and written twice (counted) [DeepEP; HybridEP, arXiv:2603.07685]."""
-FUSED_DISPATCH_BYTES = 8.0
-"""The same where the exchange writes rows in the order of the experts and reads them there: read and written once each way (counted)
-[Megatron Core, --moe-permute-fusion-into-hybridep: no permutation of its own is left]."""
 FUSED_NATIVE = "fp8_block"
 """Format whose grouped products activate and cast in their epilogue: what the activation reads and writes and the cast of its output
 are then no traffic of their own [cuDNN frontend, grouped product with SwiGLU and quantisation, MXFP8 on compute capability 10;
 Transformer Engine pull request 2622]."""
-SCANNED_BYTES = 160.0
+SCANNED_BYTES = 120.0
 """Bytes per channel and token that a state-space mixer costs forward beyond its projections, as if memory bound: convolution, scan by
-chunks with its states, gated norm. Read off Nemotron 3 Nano on GB200, 7.7 of 30 µs per token [Megatron Bridge 26.04 to 26.06];
-checked on Nemotron 3 Super."""
+chunks with its states, gated norm. Read off Nemotron 3 Nano on GB200, 5.8 of 30 µs per token [Megatron Bridge 26.02 to 26.06];
+checked on other GPUs and on Nemotron 3 Super."""
 EXPERT_LAYER_HOST_S = 9e-3
 """Time in which a host launches a layer of experts forward and backward, hundreds of kernels whose sizes it first has to read back: 48
 layers of Qwen3 30B A3B take 0.43 s on B200 for 4,096 tokens, and 0.60 s for 16,384 [Megatron Bridge 25.11, 26.02, 26.04]. Grace hosts
@@ -106,7 +99,10 @@ LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 
 
 class LayerTime(NamedTuple):
-    """Seconds of one layer: products, attention and bytes, forward and backward; `wait`: for the host, in both passes together."""
+    """Seconds of one layer: products, mixers (attention, scan), bytes and what experts cost beside, forward and backward.
+
+    `wait`: for the host, in both passes together.
+    """
 
     products: float
     products_backward: float
@@ -114,18 +110,20 @@ class LayerTime(NamedTuple):
     attention_backward: float
     elementwise: float
     elementwise_backward: float
+    experts: float = 0.0
+    experts_backward: float = 0.0
     wait: float = 0.0
 
     @property
     def forward(self) -> float:
         """Return the seconds of the forward pass."""
-        return self.products + self.attention + self.elementwise + self.wait / (1.0 + BACKWARD_PASSES)
+        return self.products + self.attention + self.elementwise + self.experts + self.wait / (1.0 + BACKWARD_PASSES)
 
     @property
     def backward(self) -> float:
         """Return the seconds of the backward pass."""
         waited = self.wait * BACKWARD_PASSES / (1.0 + BACKWARD_PASSES)
-        return self.products_backward + self.attention_backward + self.elementwise_backward + waited
+        return self.products_backward + self.attention_backward + self.elementwise_backward + self.experts_backward + waited
 
 
 @dataclass(frozen=True)
@@ -193,31 +191,47 @@ class Arithmetic:
         self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True, context: int = 1
     ) -> LayerTime:
         """Return the times of one layer for `tokens` tokens of a micro-batch (after context parallelism), `tensor` ways sharded."""
-        return self.with_context(self.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded_norms), tokens, tensor, context, moe)
+        return self.with_context(self.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded_norms), tokens, tensor, context)
 
     def whole_layer(self, tokens: float, tensor: int, moe: bool, expert: int, expert_tensor: int, sharded_norms: bool) -> LayerTime:
         """Return the times of one layer whose attention sees whole sequences and that waits for nobody."""
         products = self._attention_products(tokens, tensor)
         products += self._expert_products(tokens, tensor, expert, expert_tensor) if moe else self._ffn(tokens, self.shape.ffn_size / tensor)
         forward, backward = self._attention(tokens, tensor)
+        scan = self._scan(tokens, tensor)
         moved = self._elementwise(tokens, tensor, moe, sharded_norms)
         elementwise = self.streamed(moved) + SMALL_KERNELS * self.techniques.launch_s
         passes = 1.0 + self.weight_gradients
         if self.dequantized:
             products += self.streamed(self._layer_weights(tensor, moe, expert) * (BYTES_16 * 2 + 0.5))
-        return LayerTime(products, passes * products, forward, backward, elementwise, ELEMENTWISE_BACKWARD * elementwise)
+        behind = ELEMENTWISE_BACKWARD * elementwise
+        made = LayerTime(products, passes * products, forward + scan, backward + ELEMENTWISE_BACKWARD * scan, elementwise, behind)
+        if not moe:
+            return made
+        beside = expert_work(self, tokens, tensor, expert, expert_tensor)
+        return made._replace(experts=beside.forward, experts_backward=beside.backward)
 
-    def with_context(self, made: LayerTime, tokens: float, tensor: int, context: int, moe: bool) -> LayerTime:
-        """Return a layer whose sequences lie on `context` ranks; with experts, it takes at least as long as its host needs to launch it."""
+    def with_context(self, made: LayerTime, tokens: float, tensor: int, context: int) -> LayerTime:
+        """Return a layer whose sequences lie on `context` ranks."""
         if context > 1:
             forward, backward = self._attention(tokens, tensor, context)
             merged = context * tokens * self.shape.attention_heads / tensor * self._value_width()
             ahead, behind = (self.streamed(each * merged) for each in RING_BYTES)
-            made = made._replace(attention=forward + ahead, attention_backward=backward + behind)
-        if not moe:
-            return made
+            scan = self._scan(tokens, tensor)
+            made = made._replace(attention=forward + ahead + scan, attention_backward=backward + behind + ELEMENTWISE_BACKWARD * scan)
+        return made
+
+    def host_wait(self, made: LayerTime, exchange: float) -> float:
+        """Return how long a GPU waits for its host in a layer with experts, which takes at least as long as the host needs to launch it.
+
+        `exchange`: the seconds in which the layer's tokens are on their way.
+        """
         least = 0.0 if self.hardware.superchip or self.fuses_experts else EXPERT_LAYER_HOST_S
-        return made._replace(wait=max(0.0, least - made.forward - made.backward))
+        return max(0.0, least - made.forward - made.backward - exchange)
+
+    def _scan(self, tokens: float, tensor: int) -> float:
+        """Return the forward seconds of state-space mixers beyond their projections."""
+        return self.streamed(SCANNED_BYTES * tokens * self.shape.scanned_channels / tensor)
 
     def head(self, tokens: float, tensor: int) -> tuple[float, float]:
         """Return (forward, backward) seconds of the output head and the loss."""
@@ -311,11 +325,9 @@ class Arithmetic:
         chosen, routed = (shape.experts_per_token / tensor if moe else 0.0), shape.latent_size or shape.hidden_size
         inside = 0.0 if fused else chosen * shape.expert_ffn_size
         width = shape.shared_expert_ffn_size / tensor + inside if moe else shape.ffn_size / tensor
-        reordered = FUSED_DISPATCH_BYTES if fused else DISPATCHED_BYTES if self.techniques.overlapped else PERMUTED_BYTES
         moved = norms + rotary + per_neuron * width
         if self.techniques.eager and shape.gated_ffn:
             moved *= EAGER_GATED
-        moved += reordered * chosen * routed + SCANNED_BYTES * shape.scanned_channels / tensor
         if self.native_cast in LOW_PRECISIONS:
             moved += CAST_BYTES[self.native_cast] * (2.0 * shape.hidden_size + chosen * routed + heads * shape.head_dim + width)
         return tokens * moved

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
 from rules.sizing import throughput
@@ -20,12 +20,12 @@ from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
 from rules.sizing.exposure import Exposure, exposure_of
 from rules.sizing.offload import offload_seconds
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
-from rules.sizing.pipeline import chunks, idle_passes, recomputed_share
+from rules.sizing.pipeline import chunks, recomputed_share
 from rules.sizing.placement import placed_domain, widest_straddling
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
-from rules.sizing.step_parts import Exchange, StepTime
+from rules.sizing.step_parts import Block, Exchange, StepTime
 from rules.sizing.techniques import TUNED, UNFUSED, Techniques
-from rules.sizing.traffic import RECOMPUTED_TENSOR, LayerTraffic, inter_domain_bytes, largest_message_bytes, layer_traffic
+from rules.sizing.traffic import RECOMPUTED_TENSOR, inter_domain_bytes, largest_message_bytes, layer_traffic
 
 if TYPE_CHECKING:
     from rules.sizing.hardware import Hardware
@@ -51,33 +51,6 @@ HIGH_SHARE_EXPERTS = 1.5
 same GPUs by up to 73 % [Megatron Bridge performance summary], and benchmarks balance by force what real routing does not."""
 
 
-class _Block(NamedTuple):
-    """One layer of the average stage and the head, per micro-batch, with what does not depend on the pipeline or on data parallelism."""
-
-    products: float
-    attention: float
-    elementwise: float
-    recompute_selective: float
-    recompute_full: float
-    head: float
-    traffic: LayerTraffic
-    tokens: float
-
-    def repeated(self, recompute: str, share: float) -> float:
-        """Return the seconds that recomputation adds to a layer; `share` of the layers recompute everything with "full"."""
-        return share * self.recompute_full if recompute == "full" else self.recompute_selective if recompute == "selective" else 0.0
-
-    def layer(self, recompute: str, share: float) -> float:
-        """Return the seconds of one layer with its exposed communication and recomputation, the mean where only a share recomputes."""
-        arithmetic = self.products + self.attention + self.elementwise + self.repeated(recompute, share)
-        tensor = self.traffic.tensor * (1 + share * (RECOMPUTED_TENSOR - 1))
-        return arithmetic + tensor + self.traffic.expert + self.traffic.context
-
-    def idle(self, plan: Plan, layer: float) -> float:
-        """Return the passes of a micro-batch through a stage that the schedule idles; a layer of `layer` seconds has three products."""
-        return idle_passes(plan.schedule, plan.pipeline, plan.virtual_stages, self.products / 3 / layer, self.recompute_full / layer)
-
-
 class StepModel:
     """The step time of one transformer on one hardware, for any plan; layers are computed once per sharding and kept."""
 
@@ -93,11 +66,11 @@ class StepModel:
         self._dense, _ = layer_parameters(shape, moe=False) if self.moe_layers < shape.layers else (0.0, 0.0)
         self._moe, self._routed = layer_parameters(shape, moe=True) if self.moe_layers else (0.0, 0.0)
         self._embeddings = embedding_parameters(shape)
-        self._blocks: dict[tuple[object, ...], _Block] = {}
+        self._blocks: dict[tuple[object, ...], Block] = {}
         self._layers: dict[tuple[object, ...], LayerTime] = {}
         self._heads: dict[tuple[float, int], float] = {}
 
-    def block(self, plan: Plan) -> _Block:
+    def block(self, plan: Plan) -> Block:
         """Return the average layer of the plan's sharding."""
         domain = placed_domain(plan, self.hardware.domain)
         key = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel, domain)
@@ -106,22 +79,26 @@ class StepModel:
             found = self._blocks[key] = self._make_block(plan)
         return found
 
-    def _make_block(self, plan: Plan) -> _Block:
+    def _make_block(self, plan: Plan) -> Block:
         tokens = self.sequence * plan.micro_batch / plan.context
         share, sharded = self.moe_share, plan.sequence_parallel or plan.tensor == 1
         parts = []
         for weight, moe in ((1 - share, False), (share, True)):
             if weight:
                 made = self._layer(tokens, plan.tensor, moe, plan.expert, plan.expert_tensor, sharded)
-                parts.append((weight, self.arithmetic.with_context(made, tokens, plan.tensor, plan.context, moe)))
-        products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
+                parts.append((weight, self.arithmetic.with_context(made, tokens, plan.tensor, plan.context)))
         attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
+        traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
+        if share:
+            weight, made = parts[-1]
+            parts[-1] = (weight, made._replace(wait=self.arithmetic.host_wait(made, traffic.expert / share)))
+        products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
         elementwise = sum(weight * (made.elementwise + made.elementwise_backward + made.wait) for weight, made in parts)
+        elementwise += sum(weight * (made.experts + made.experts_backward) for weight, made in parts)
         forward = sum(weight * made.forward for weight, made in parts)
         cheap = sum(weight * self._repeated(made) for weight, made in parts)
         head = self._head(tokens, plan.tensor)
-        traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
-        return _Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
+        return Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
 
     def _layer(self, tokens: float, tensor: int, moe: bool, expert: int, expert_tensor: int, sharded: bool) -> LayerTime:
         """Return the arithmetic of a layer before its context ranks are known, kept: many plans leave a rank the same tokens."""
@@ -194,7 +171,7 @@ class StepModel:
         bubble = block.idle(plan, layer) * (stage + block.head / plan.pipeline)
         return self.hardware.time_factor * (self.micro_batches(plan) * stage + bubble)
 
-    def _slowest(self, plan: Plan, block: _Block) -> tuple[float, bool]:
+    def _slowest(self, plan: Plan, block: Block) -> tuple[float, bool]:
         """Return (layers of the stage that sets the pace, whether it also has the head).
 
         Stages of equal size leave the head on top of the last one. Where layers do not divide but two more would, embedding and loss
@@ -215,16 +192,23 @@ class StepModel:
         return (float(more), False) if more * layer >= left * layer + block.head else (float(left), True)
 
     def transfer_seconds(self, plan: Plan, tokens: float) -> float:
-        """Return the seconds of sending a micro-batch of `tokens` tokens from one stage to the next."""
-        size = BYTES_16 * tokens * self.shape.hidden_size / (plan.tensor if plan.sequence_parallel else 1)
+        """Return the seconds of sending a micro-batch of `tokens` tokens from one stage to the next.
+
+        Ranks of one tensor-parallel group send a share each, which the next stage gathers over its fast links [arXiv:2104.04473 §4.1].
+        """
+        size = BYTES_16 * tokens * self.shape.hidden_size / plan.tensor
         return point_to_point_seconds(self.hardware, plan.gpus <= self.hardware.domain, size)
 
-    def _transfers(self, plan: Plan, block: _Block, count: float) -> float:
-        """Return the exposed seconds of sending activations between stages: all of the fill and drain, a share of the steady state."""
+    def _transfers(self, plan: Plan, block: Block, count: float) -> float:
+        """Return the exposed seconds of sending activations between stages: all of the fill and drain, a share of the steady state.
+
+        Without interleaving a stage waits for what it sends and receives: Megatron overlaps only where a stage has several chunks
+        [Megatron-LM arguments, overlap_p2p_communication].
+        """
         if plan.pipeline == 1:
             return 0.0
         once = self.transfer_seconds(plan, block.tokens)
-        return 2 * once * ((plan.pipeline - 1) + self.exposure.pipeline * count * chunks(plan))
+        return 2 * once * ((plan.pipeline - 1) + transferred_share(self.exposure, chunks(plan)) * count * chunks(plan))
 
     def exchanges(self, plan: Plan) -> tuple[Exchange, ...]:
         """Return what data parallelism exchanges: the weights that all ranks share, and the routed experts among their own replicas."""
@@ -311,6 +295,11 @@ def gathers(plan: Plan) -> int:
     return 1 if plan.pipeline > 1 else 2
 
 
+def transferred_share(exposure: Exposure, chunks_of_stage: int) -> float:
+    """Return the share of the transfers between stages that the steady state of a pipeline waits for."""
+    return exposure.pipeline if chunks_of_stage > 1 else 1.0
+
+
 def straggling(gpus: int) -> float:
     """Return the share of a step that a job of `gpus` GPUs waits for its slowest ranks."""
     return STRAGGLER_PER_DOUBLING * math.log2(gpus / STRAGGLER_FROM) if gpus > STRAGGLER_FROM else 0.0
@@ -331,7 +320,7 @@ def _model(
     arithmetic = Arithmetic(
         shape, hardware, precision, length, not image, techniques, trained if frozen else 1.0, kind == "fine_tuning_qlora"
     )
-    return StepModel(shape, arithmetic, exposure_of(hardware, techniques), batch, trained)
+    return StepModel(shape, arithmetic, exposure_of(hardware, techniques, arithmetic.fuses_experts), batch, trained)
 
 
 def step_model(workload: Workload, hardware: Hardware, *, techniques: Techniques = TUNED) -> StepModel:

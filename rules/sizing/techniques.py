@@ -27,7 +27,8 @@ class Techniques(NamedTuple):
     that fully sharded ranks exchange. `every_other_product`: selective recomputation repeats every other matrix product. `launch_s`:
     fixed cost of a small kernel in seconds. `one_adapter`: what fully sharded ranks gather and scatter reaches a server through one of
     its adapters. `fused_experts`: where the GPU has such kernels (Blackwell, MXFP8, gated experts), an expert's activation and casts
-    happen inside its products, the exchange puts tokens where experts read them, and no size is read back: a whole step is one graph.
+    happen inside its products, the exchange puts tokens where experts read them and overlaps with arithmetic, and no size is read back: a
+    whole step is one graph. `plain_exchange`: tokens go to their experts by NCCL's all-to-all, once for each choice.
     """
 
     attention: str = FUSED
@@ -41,6 +42,7 @@ class Techniques(NamedTuple):
     launch_s: float = LAUNCH_S
     one_adapter: bool = False
     fused_experts: bool = True
+    plain_exchange: bool = False
 
 
 TUNED = Techniques()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from rules.sizing.collectives import all_reduce_seconds, gather_seconds, group, point_to_point_seconds, routed_seconds
+from rules.sizing.collectives import all_reduce_seconds, exchange_seconds, gather_seconds, group, point_to_point_seconds, routed_seconds
 from rules.sizing.compute import BYTES_16
 from rules.sizing.pipeline import chunks, recomputed_share
 from rules.sizing.placement import placed_domain
@@ -61,8 +61,12 @@ def layer_traffic(
             tensor = pairs * all_reduce_seconds(hardware, who, size) * max(1.0, exposure.tensor)
     if moe_share and plan.expert > 1:
         who = group(plan.expert * plan.expert_tensor, 1, domain)
-        once = routed_seconds(hardware, who, tokens / plan.tensor, BYTES_16 * _routed_width(shape), shape.experts_per_token)
-        expert = moe_share * EXCHANGES * once * exposure.expert
+        sent, each, crossing = tokens / plan.tensor, BYTES_16 * _routed_width(shape), who.domains > 1
+        if exposure.plain_exchange:
+            once = exchange_seconds(hardware, who, sent * each * shape.experts_per_token)
+        else:
+            once = routed_seconds(hardware, who, sent, each, shape.experts_per_token)
+        expert = moe_share * EXCHANGES * once * (exposure.expert if crossing else exposure.expert_inside)
     if plan.context > 1:
         ring = context_bytes(shape, plan, tokens) * 3
         who = group(plan.context, plan.tensor, domain)
@@ -103,8 +107,7 @@ def inter_domain_bytes(model: StepModel, plan: Plan) -> float:
     layers = model.layers / plan.pipeline
     total = _data_bytes(model, plan, count)
     if plan.pipeline > 1:
-        sharded = plan.tensor if plan.sequence_parallel else 1
-        total += 2 * count * chunks(plan) * BYTES_16 * block.tokens * shape.hidden_size / sharded
+        total += 2 * count * chunks(plan) * BYTES_16 * block.tokens * shape.hidden_size / plan.tensor
     who = group(plan.tensor, 1, domain)
     if who.domains > 1:
         pairs = tensor_pairs(shape, model.moe_share) * (1 + recomputed_share(plan, layers) * (RECOMPUTED_TENSOR - 1))

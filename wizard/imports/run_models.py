@@ -42,7 +42,8 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
             return _recommendation(name, table, catalog)
         missing = [key for key in _WIDTHS if key not in table]
         if not missing:
-            return _transformer(name, table)
+            shape, notes = _transformer(name, table)
+            return _with_biases(shape, catalog), notes
     preset = catalog.models.get(name) or _only_one_beginning_with(name, catalog)
     if preset is not None:
         try:
@@ -59,6 +60,12 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
     )
 
 
+def _with_biases(shape: ModelShape, catalog: Catalog) -> ModelShape:
+    """Return a mixture of experts with the biases that the catalog's model of its name has; tables of shapes do not state them."""
+    preset = catalog.models.get(shape.name) if shape.experts else None
+    return replace(shape, ffn_bias=True) if preset is not None and preset.shape.get("ffn_bias") else shape
+
+
 def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, ...]) -> tuple[ModelShape, tuple[str, ...]]:
     """Return a hybrid whose blocks are listed one by one as a model of whole layers, others as they are.
 
@@ -72,7 +79,7 @@ def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, 
         return shape, notes
     window = int(config.get("ssm_state_size", 0)) or shape.sliding_window
     made = replace(shape, layers=mixed + dense, dense_layers=dense if mixed else 0, sliding_window=window)
-    made = replace(made, full_attention_layers=min(attention, made.layers), mtp_layers=0)
+    made = replace(made, full_attention_layers=min(attention, made.layers))
     made = _with_latent_experts(_with_mixers(made, config, pattern.count("M"), attention), config)
     return made, (*notes, "state-space mixers are counted as attention over a window: a rough estimate")
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wizard.files import FileError
+from wizard.imports.run_words import spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -21,7 +22,10 @@ _POSITIVE = (
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
 _FLAGS = ("sequence_parallel", "compile", "async_tp")
-_TEXTS = ("model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule")
+_TEXTS = (
+    "model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule", "release",
+    "exchange",
+)  # fmt: skip
 _LABELS = ("table",)
 """Free texts of which something may be recognised; whatever else they are is no error."""
 _MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
@@ -73,6 +77,7 @@ def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
     name = raw.get("id")
     if not isinstance(name, str) or not name:
         raise FileError(path, f"{place}: id: expected a text in quotes; give each row a name")
+    raw = spelled(raw)
     checker = _Checker(raw, f"{place} ({shortened(name)})", path)
     for key in _POSITIVE:
         checker.whole(key, 1)

@@ -34,7 +34,8 @@ class Timing:
         self.plain, self.selective, self.full, self.head, self.tensor, self.crossing, self.tokens, self.products = blocks
         self.where = (rows.tensor, rows.pipeline, rows.expert, self._places())
         once = spread((rows.tensor, rows.context, rows.micro_batch), self._transfer)[0]
-        steady = model.exposure.pipeline * self.count * CHUNKS.get(rows.schedule, rows.virtual)
+        chunks = np.broadcast_to(CHUNKS.get(rows.schedule, rows.virtual), rows.virtual.shape)
+        steady = np.where(chunks > 1, model.exposure.pipeline, 1.0) * self.count * chunks
         self.transfers = np.where(rows.pipeline > 1, 2 * once * ((self.pipeline - 1) + steady), 0.0)
         self._exchanged: dict[int, Reals] = {}
         self._updated: dict[bool, Reals] = {}
