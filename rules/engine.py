@@ -44,6 +44,8 @@ __all__ = [
 
 _OBSERVED = 2
 """durable's answer to a fact that it already holds; 0 is "matched", 1 "no rule is interested"."""
+_WRITTEN = frozenset((str, int, float, bool))
+"""Types of fields that every text can print."""
 _KEPT_COMPILATIONS = 64
 """How many sets of rules are kept compiled; a process normally has one, tests and site policies a few more."""
 
@@ -146,11 +148,12 @@ def evaluate(program: StageProgram, fact: Mapping[str, Scalar], *, strict: bool 
     """
     held: dict[str, FieldClass] = {}
     runs = []
+    shown = Shown(fact)
     for chapter in program.chapters:
         values, problems = _encode_fact(chapter, fact, held)
         if strict and problems:
             raise RuleError(problems[0].rule_id, problems[0].message)
-        run = _Run(chapter, fact, values, strict)
+        run = _Run(chapter, shown, values, strict)
         run.failures.extend(problems)
         run.chain()
         runs.append(run)
@@ -184,18 +187,13 @@ def _encode_fact(program: Ruleset, fact: Mapping[str, Scalar], held: dict[str, F
 class _Run:
     """One evaluation of a ruleset: a session in durable that lives from the candidate's fact to the last rule."""
 
-    def __init__(self, program: Ruleset, fact: Mapping[str, Scalar], values: Mapping[str, str], strict: bool) -> None:
-        self.program, self.shown, self.values, self.strict = program, Shown(fact), values, strict
+    def __init__(self, program: Ruleset, shown: Shown, values: Mapping[str, str], strict: bool) -> None:
+        self.program, self.shown, self.values, self.strict = program, shown, values, strict
         self.said: list[Said] = []
         self.flags: set[str] = set()
         self.failures: list[RuleFailure] = []
         self.trace: list[TraceStep] = []
         self.session = str(next(_SESSIONS))
-
-    @cached_property
-    def plain(self) -> bool:
-        """Return whether the fact holds nothing but texts, numbers and yes and no, each of which can be written."""
-        return {*map(type, self.shown.fact.values())} <= {str, int, float, bool}
 
     def message(self, premise: str) -> str:
         """Return the fact for the rules that build on `premise`: the candidate's fields that they read, and the premise's name."""
@@ -258,9 +256,9 @@ class _Run:
                     self._assert(durable, handle, flag)
 
     def _can_be_written(self, rule: Rule) -> bool:
-        """Return whether it is certain that the texts of a rule can be written later: they print nothing but fields that are stated."""
+        """Return whether the texts of a rule can surely be written later: they print stated texts, numbers and yes and no alone."""
         printed, fact = self.program.printed.get(rule.id), self.shown.fact
-        return printed is not None and printed <= fact.keys() and self.plain
+        return printed is not None and all(type(fact.get(name)) in _WRITTEN for name in printed)
 
 
 def _agenda(durable: Any, handle: int, offset: int) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from catalogs import Catalog
+    from rules.answers import Answers
     from rules.design import Design
+
+MOST_KEPT = 32
+"""Designs that are kept while many are replayed: of a thousand files, many hold the same answers under another name."""
+_DERIVED: deque[tuple[Answers, Catalog, Design]] = deque(maxlen=MOST_KEPT)
 
 
 @dataclass(frozen=True)
@@ -43,10 +49,20 @@ def replay(path: Path | str, catalog: Catalog) -> Replay:
     if loaded.document is None:
         raise FileError(path, "holds answers but no design yet; make one with 'cluster-wizard design FILE -o OUT.toml'")
     try:
-        design = advise(loaded.answers, catalog)
+        design = _derived(loaded.answers, catalog)
     except AnswerError as error:
         raise FileError(path, f"{error}; the design can no longer be derived") from None
     return compared(loaded.document, design, catalog, path, whole=True)
+
+
+def _derived(answers: Answers, catalog: Catalog) -> Design:
+    """Return the design that follows from the answers; of files with the same answers it is derived once."""
+    for kept, under, design in _DERIVED:
+        if kept == answers and under is catalog:
+            return design
+    design = advise(answers, catalog)
+    _DERIVED.append((answers, catalog, design))
+    return design
 
 
 def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path: Path | str, *, whole: bool = False) -> Replay:
@@ -72,8 +88,10 @@ def compared(document: Mapping[str, Any], design: Design, catalog: Catalog, path
 
 def plain(value: Any) -> Any:
     """Return tables as a file of them is read back: lists for tuples, plain texts for names of a list."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(inner) for key, inner in value.items()}
+    if isinstance(value, str):
+        return value if type(value) is str else str(value)
     if isinstance(value, (list, tuple)):
         return [plain(each) for each in value]
-    return str(value) if isinstance(value, str) else value
+    if isinstance(value, Mapping):
+        return {str(key): plain(inner) for key, inner in value.items()}
+    return value
