@@ -14,6 +14,7 @@ from rules.own_server import OWN_SERVER_ID
 from rules.scale import deadline_counts
 from rules.sizing.checkpoint import in_words
 from rules.sizing.completion import chance_of_finishing, chance_with_bands
+from rules.sizing.data_wait import waited_for_data
 from rules.sizing.failures import shelf_parts
 from rules.sizing.reliability import (
     REPAIR_DAYS,
@@ -67,12 +68,17 @@ def _goodput(candidate: Candidate, context: Context) -> Goodput:
     )
 
 
+def _data_wait(candidate: Candidate) -> float:
+    """Return by what share every step is longer because storage reads, or processors decode, slower than the GPUs train."""
+    return waited_for_data(candidate.facts.get(Stage.STORAGE_CPU, {}))
+
+
 def _working_days(candidate: Candidate, context: Context) -> Range | None:
-    """Return the days of undisturbed training, None without a plan or where the length of the run is unknown."""
+    """Return the days of training without failures, waits for data counted in; None without a plan or where the length is unknown."""
     choice, seconds = candidate.choice, run_seconds(candidate, context.workload)
     if choice is None or seconds is None:
         return None
-    days = seconds / SECONDS_PER_DAY
+    days = seconds / SECONDS_PER_DAY * (1 + _data_wait(candidate))
     expected = magnitude(choice.step.expected, "s")
     quick, slow = (magnitude(end, "s") / expected for end in (choice.step.low, choice.step.high))
     return Range(quantity(days * quick, "day"), quantity(days, "day"), quantity(days * slow, "day"))
@@ -106,6 +112,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "spare_cost_percent": 100.0 / candidate.nodes,
         "nodes_out": per_day * REPAIR_DAYS,
         "repair_days": REPAIR_DAYS,
+        "data_wait_percent": 100.0 * _data_wait(candidate),
         **_goodput_facts(goodput),
         **_run_facts(run, per_day, context),
         **_chance_facts(candidate, context, goodput, working),

@@ -36,6 +36,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("spare_cost_percent", "what one more spare adds to the cluster"),
     FactField("nodes_out", "nodes out for repair at a time, on average"),
     FactField("repair_days", "time until a failed node is back"),
+    FactField("data_wait_percent", "how much longer a step takes because data comes too slowly; the run's length counts it"),
     FactField("run_low_days", "length of the run with failures, lower end"),
     FactField("run_days", "length of the run with failures"),
     FactField("run_high_days", "length of the run with failures, upper end"),

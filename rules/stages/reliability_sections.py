@@ -7,6 +7,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude, quantity
+from rules.findings import Stage
 from rules.sizing.completion import chance_of_finishing, chance_with_bands, completion, simulated_times
 from rules.sizing.failures import NO_RATE, hours_in_words, shelf_parts, single_failures
 from rules.sizing.reliability import SECONDS_PER_DAY, expected_case
@@ -37,6 +38,9 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "restart_time": format_quantity(found.restart_time, "s"),
         "spare_nodes": found.spare_nodes,
     }
+    wait = float(candidate.facts.get(Stage.RELIABILITY, {}).get("data_wait_percent", 0.0))
+    if wait > 0.0:
+        section["data_wait"] = f"{wait:.3g} % longer steps, counted in the run's time"
     if found.run_time is not None:
         section["run_time"] = format_quantity(found.run_time.expected, "day")
         section["run_time_range"] = [format_quantity(found.run_time.low, "day"), format_quantity(found.run_time.high, "day")]

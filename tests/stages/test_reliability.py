@@ -8,6 +8,7 @@ from catalogs import load_catalog
 from catalogs.quantities import parse_quantity
 from rules.answers import Answers
 from rules.candidate import Context
+from rules.findings import Stage
 from rules.proposals import candidate_of
 from rules.sizing.failures import stock_for
 from rules.sizing.workload import describe_workload
@@ -39,6 +40,18 @@ def test_llama3(catalog):
     assert fact["interruptions"] / fact["run_days"] == pytest.approx(419 / 54, rel=0.01)
     assert fact["run_low_days"] < fact["run_days"] < fact["run_high_days"]
     assert candidate.reliability.run_time.expected.to("day").magnitude == fact["run_days"]
+
+
+def test_a_run_that_waits_for_data_takes_longer(catalog):
+    """Storage that reads two thirds of what the GPUs need makes every step, and the run, half as long again."""
+    candidate, context, fact = assess(catalog, 2048, LLAMA)
+    candidate.facts[Stage.STORAGE_CPU] = {"dataset_read_gb_per_s": 300.0, "read_offered_gb_per_s": 200.0}
+    slow = reliability.assess(candidate, context)
+    assert (fact["data_wait_percent"], slow["data_wait_percent"]) == (0.0, pytest.approx(50.0))
+    assert slow["run_days"] == pytest.approx(1.5 * fact["run_days"])
+    assert slow["chance_failures_percent"] < fact["chance_failures_percent"] or fact["chance_failures_percent"] == 0.0
+    candidate.facts[Stage.RELIABILITY] = slow
+    assert reliability.describe(candidate, context)["reliability"]["data_wait"].startswith("50 % longer steps")
 
 
 def test_neutral_facts_without_a_plan(catalog):
