@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.sizing.fabric.floor import NEAR_NODES
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
+from rules.sizing.fabric.storage_side import FILE_SERVER_HEIGHT_U
 from rules.sizing.lookup import fact_value
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
 UNSTATED_SWITCH_HEIGHT_U = 1.0
 """Height of a switch that the catalog does not state; the one-ASIC switches of the catalog are 1U and 2U. Named in the notes."""
-MANAGER, SERVER = "ufm-appliance", "management-server"
-"""Facts of the catalog on boxes that are no products of it."""
+MANAGER, SERVER, FILE_SERVER = "ufm-appliance", "management-server", "file-server"
+"""Facts of the catalog on boxes that are no products of it; the file server is an open product without any."""
 MOST_TRIES = 8
 """Numbers of racks that are tried for an even spread before boxes are placed one after the other."""
 
@@ -128,12 +129,15 @@ def networks_of(fabric: FabricDesign | None) -> tuple[FabricNetwork, ...]:
 
 
 def network_equipment(fabric: FabricDesign | None, catalog: Catalog) -> Equipment | None:
-    """Return switches, fabric managers and management servers; None where there is no switch."""
+    """Return switches, fabric managers, management servers and file servers for home directories; None where there is no switch."""
     boxes = [each for network in networks_of(fabric) for each in _switches(network, catalog)]
     if fabric is None or not boxes:
         return None
     if fabric.management_servers:
         boxes.append(_of_fact(SERVER, "management server", "management", fabric.management_servers, catalog, kind="server"))
+    if fabric.file_servers:
+        height, role = FILE_SERVER_HEIGHT_U, "file server"
+        boxes.append(Boxes(FILE_SERVER, role, "storage", role, fabric.file_servers, height, stated=False))
     return Equipment("network", tuple(boxes))
 
 

@@ -269,7 +269,7 @@ class FabricDesign:
     """The four networks; None where the design needs none (a single node has no compute fabric).
 
     `nodes_per_rack` is the density that the cable lengths assume. `storage_gbps` is what the links of the storage systems carry
-    together in Gb/s, 0 where there are none.
+    together in Gb/s, 0 where there are none. `file_servers` hold home directories, beside the management servers.
     """
 
     compute: FabricNetwork | None
@@ -279,6 +279,7 @@ class FabricDesign:
     nodes_per_rack: int = 4
     management_servers: int = 0
     storage_gbps: float = 0.0
+    file_servers: int = 0
 
 
 @dataclass(frozen=True)

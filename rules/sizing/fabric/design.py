@@ -14,6 +14,7 @@ from rules.sizing.fabric.floor import estimated_floor
 from rules.sizing.fabric.front_cabling import cable_front
 from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC, wire_compute, wire_front
+from rules.sizing.fabric.storage_side import FILE_SERVER_HEIGHT_U
 from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import FabricDesign, FabricNetwork
@@ -83,8 +84,9 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     compute = _compute(choice, adapters, candidate, context, floor, share, spares)
     shared = _front_end(front, front_adapters, candidate, context, floor)
     design = FabricDesign(
-        compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps
-    )
+        compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps,
+        file_servers=front.file_servers,
+    )  # fmt: skip
     offered = share / compute.oversubscription if compute else share
     return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered, floor)
 
@@ -93,7 +95,7 @@ def estimate_floor(candidate: Candidate, context: Context, choice: ComputeChoice
     """Return the floor before racks are planned: network racks by height in the middle, none where a single rack has room for all."""
     rack_units = int(context.answers.number("facility.rack_units") or SWITCH_RACK_UNITS)
     networks = [each for each in (choice.chosen, front.network) if each is not None]
-    roles = {"management": front.servers}
+    roles = {"management": front.servers, "file server": front.file_servers}
     for name, each in (("compute", choice.chosen), ("storage and in-band", front.network)):
         if each is not None:
             roles |= {f"{name} {tier}": getattr(each.counts, tier) for tier in ("leaf", "spine", "core") if getattr(each.counts, tier)}
@@ -104,6 +106,7 @@ def estimate_floor(candidate: Candidate, context: Context, choice: ComputeChoice
     closed = candidate.node.is_rack
     beside = racks <= 1 and not closed and sum(each.counts.switches for each in networks[:1]) <= SWITCHES_BESIDE
     height = sum(each.height_u for each in networks) + (front.management.switches if front.management else 0) + front.servers
+    height += FILE_SERVER_HEIGHT_U * front.file_servers
     return estimated_floor(racks, density, 0 if beside else max(1, ceil(height / max(1, rack_units))), roles)
 
 

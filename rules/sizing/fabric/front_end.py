@@ -76,6 +76,11 @@ class FrontEnd:
         return self.management.uplinks if self.management else 0
 
     @property
+    def file_servers(self) -> int:
+        """Return the file servers for home directories."""
+        return self.storage.file_servers if self.storage else 0
+
+    @property
     def storage_gbps(self) -> float:
         """Return what the links of the storage systems carry together in Gb/s, 0 where there are none."""
         return self.storage.links * self.storage.link_gbps if self.storage else 0.0

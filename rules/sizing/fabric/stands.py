@@ -25,7 +25,7 @@ class Stand(NamedTuple):
 def stands_of(candidate: Candidate, context: Context, networks: Iterable[Network], floor: Floor) -> Mapping[str, Stand]:
     """Return the stand of every device by its name.
 
-    What no rack plan places (file servers, the site's router), and everything where cables were not routed between planned racks, stands
+    What no rack plan places (the site's router), and everything where cables were not routed between planned racks, stands
     at its place of the floor, in no unit.
     """
     from rules.sizing.placed import placed_racks

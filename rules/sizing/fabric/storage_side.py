@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 LINKS_PER_SERVER = 2
 """Every box of storage is tied to two leaves, like every node, so that a leaf can fail."""
+FILE_SERVER_HEIGHT_U = 2.0
+"""Height of a file server for home directories, whose product is open: the flash servers of the catalog are 1U and 2U; assumed."""
 GIGA, BITS_PER_BYTE = 1e9, 8.0
 _PORTS = re.compile(r"^(\d+) x .*?(\d{2,3})(?:G\b|\b)")
 _ETHERNET = re.compile(r"GbE|ConnectX|Ethernet|Slingshot")
