@@ -12,6 +12,7 @@ from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
+from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
 from rules.stages.vram_sections import with_computed_remedies
 
@@ -87,7 +88,8 @@ def _matters(key: str, context: Context, candidate: Candidate | None) -> bool:
         "training.lora_rank": context.workload.kind not in ("fine_tuning_lora", "fine_tuning_qlora"),
         "scale.deadline": not sized_by_deadline(answers),
         "scale.mode": not sized_by_deadline(answers),
-        "facility.pue": answers.given("facility.climate") or (candidate is not None and candidate.node.desktop),
+        "facility.pue": answers.given("facility.climate")
+        or (candidate is not None and not stands_in_racks(candidate.node, candidate.units, answers)),
         "facility.power_limit": not answers.given("facility.total_power"),
     }
     return not idle.get(key, False)

@@ -145,6 +145,7 @@ def figures_of(candidate: Candidate, context: Context) -> Figures:
         it_power_kw=_in(facility.it_power_maximum, "kW") if facility else None,
         total_power_kw=_in(facility.total_power, "kW") if facility else None,
         racks=facility.rack_count if facility else None,
+        tanks=(facility.racks[0].racks if facility and facility.tanks else 0) or None,
         cable_m=_cable_m(candidate),
     )
 

@@ -35,7 +35,8 @@ class Assumption:
 class Figures:
     """The key figures of a candidate, None where unknown: what alternatives are ranked and compared by.
 
-    `purchase_open`: parts without a known price are left out of the purchase, so it is a lower bound.
+    `purchase_open`: parts without a known price are left out of the purchase, so it is a lower bound. `racks`
+    are all places that racks and tanks take, `tanks` those of them that are tanks.
     """
 
     gpus: int
@@ -55,6 +56,7 @@ class Figures:
     it_power_kw: float | None = None
     total_power_kw: float | None = None
     racks: int | None = None
+    tanks: int | None = None
     cable_m: float | None = None
 
     def shown(self) -> dict[str, object]:

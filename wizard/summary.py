@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import grouped
+from rules.sizing.standing import places_words
 from wizard.preferences import currency, from_dollars, written
 
 if TYPE_CHECKING:
@@ -39,9 +40,15 @@ def figure_texts(figures: Figures) -> list[str]:
     if figures.total_power_kw is not None:
         rows.append(short_power(figures.total_power_kw))
     if figures.racks:
-        rows.append(f"{figures.racks:,} rack" + ("s" if figures.racks > 1 else ""))
+        rows.append(places_text(figures))
     rows.append(purchase_text(figures))
     return rows
+
+
+def places_text(figures: Figures) -> str:
+    """Return what stands in the hall: "5 racks", "3 tanks and 2 racks"."""
+    tanks = figures.tanks or 0
+    return places_words((figures.racks or 0) - tanks, tanks)
 
 
 def purchase_text(figures: Figures, *, at_least: str = AT_LEAST) -> str:

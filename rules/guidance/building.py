@@ -90,7 +90,7 @@ BUILDING_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.ASSUMPTION,
         strength=Strength.ADVICE,
-        when=(F.is_desktop == True, F.power_known == True, F.pue_given == False),
+        when=(F.in_racks == False, F.power_known == True, F.pue_given == False),
         guidance=("G4.6",),
         because=(
             "No cooling plant is counted for {pue_basis}: {heat_kw} ({heat_btu}) warm the room, and an air conditioner that carries them "
@@ -105,8 +105,8 @@ BUILDING_RULES: tuple[Rule, ...] = (
         when=(F.has_floor_limit == True, F.in_racks == True, F.rack_floor_kpa > F.floor_limit_kpa),
         guidance=("G1f.2",),
         because=(
-            "A loaded rack of {loaded_rack_kg} puts {rack_floor_kpa} on the floor, spread over its share of the aisles; the floor carries "
-            "{floor_limit_kpa}."
+            "A loaded {place_word} of {loaded_rack_kg} puts {rack_floor_kpa} on the floor, spread over its share of the aisles; the floor "
+            "carries {floor_limit_kpa}."
         ),
         fix=(Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", "{rack_floor_kpa}"),),
     ),
@@ -201,7 +201,7 @@ BUILDING_RULES: tuple[Rule, ...] = (
         when=(F.way_in_blocked == True,),
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
-        because="A rack for {node} does not get in: {way_in_obstacles}.",
+        because="A {place_word} for {node} does not get in: {way_in_obstacles}.",
         fix=tuple(
             Fix(f"facility.delivery_{name}", "find a way in that lets it pass", "{way_in_needed}", when=(F.way_in_first == name,))
             for name in ("height", "width", "depth", "weight")

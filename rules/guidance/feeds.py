@@ -10,6 +10,26 @@ from rules.guidance.declare import Ask, F, Fix, Rule, limit
 
 FEED_RULES: tuple[Rule, ...] = (
     Rule(
+        id="power.backup_derated",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.backup_there == True, F.altitude_m > limit("pow-altitude-ups")),
+        guidance=("G4.6", "G1f.2"),
+        thresholds=("pow-altitude-ups", "pow-altitude-generator"),
+        because=(
+            "At {altitude_m} a UPS gives about {ups_left_percent} of its rating ({limit_pow_altitude_ups_percent} % less for each "
+            "{limit_pow_altitude_ups_step_m} m above {limit_pow_altitude_ups_from_m} m) and a generator about {generator_left_percent} "
+            "({limit_pow_altitude_generator_percent} % less for each {limit_pow_altitude_generator_step_m} m above "
+            "{limit_pow_altitude_generator_from_m} m). Counted for it, at sea level: UPS {ups_words}, generator {generator_words}."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="What do UPS and generator give at {altitude_m} in summer, by their makers' derating curves?",
+            good_answer="{it_power_kw} behind the UPS and {total_power_kw} behind the generator at {altitude_m}, in writing",
+        ),
+    ),
+    Rule(
         id="power.backup_missing",
         stage=Stage.POWER,
         kind=Kind.WARNING,
@@ -98,12 +118,12 @@ FEED_RULES: tuple[Rule, ...] = (
         when=(F.outlets_known == True, F.outlets_needed > F.outlets_offered),
         guidance=("G1f.2",),
         because=(
-            "The nodes of a full rack have {outlets_needed} cords; the units of {feed} have {outlets_offered} {outlet_kind} outlets: "
-            "more units, or ones with other outlets, are needed."
+            "The nodes of a full {place_word} have {outlets_needed} cords; the units of {feed} have {outlets_offered} {outlet_kind} "
+            "outlets: more units, or ones with other outlets, are needed."
         ),
         ask=Ask(
             to="datacenter",
-            ask="Which distribution units stand in a rack, with how many {outlet_kind} outlets on how many paths and banks?",
+            ask="Which distribution units serve a {place_word}, with how many {outlet_kind} outlets on how many paths and banks?",
             good_answer="at least {outlets_needed} {outlet_kind} outlets, spread over the paths and over the banks of each unit",
         ),
     ),
@@ -129,8 +149,8 @@ FEED_RULES: tuple[Rule, ...] = (
         ),
         ask=Ask(
             to="datacenter",
-            ask="Can {paths_needed} independent paths reach each rack, each with its share of the cords?",
-            good_answer="{paths_needed} paths, or an accepted stop of the rack when one is lost",
+            ask="Can {paths_needed} independent paths reach each {place_word}, each with its share of the cords?",
+            good_answer="{paths_needed} paths, or an accepted stop of the {place_word} when one is lost",
         ),
     ),
     Rule(
@@ -208,8 +228,8 @@ FEED_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.feed_given == True, F.in_racks == True, F.switch_on_in_turn == True),
         guidance=("G1f.2",),
         because=(
-            "Switched on at once, the supplies of a full rack draw up to {inrush_a} for milliseconds; breakers of {feed} may trip from "
-            "{breaker_trip_a} each: about {units_at_once} of {nodes_per_rack} nodes at a time."
+            "Switched on at once, the supplies of a full {place_word} draw up to {inrush_a} for milliseconds; breakers of {feed} may trip "
+            "from {breaker_trip_a} each: about {units_at_once} of {nodes_per_rack} nodes at a time."
         ),
         ask=Ask(
             to="server vendor",

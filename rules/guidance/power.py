@@ -76,7 +76,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         thresholds=("pow-circuit-80",),
         decides=("power.feed", "{feed}"),
         because=(
-            "The fullest rack draws {rack_power_kw}; these circuits carry {feed_usable_kw} continuously, {limit_pow_circuit_80} % "
+            "The {fullest_word} draws {rack_power_kw}; these circuits carry {feed_usable_kw} continuously, {limit_pow_circuit_80} % "
             "{breaker_words}. Of these, {feed_loss_words}."
         ),
     ),
@@ -88,12 +88,12 @@ _POWER_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.feed_given == True, F.in_racks == True, F.feed_survives == False),
         guidance=("G1f.2", "G4.6"),
         because=(
-            "{feed} give {feed_usable_kw} together; the fullest rack draws {rack_power_kw}, more than is left when one circuit is lost."
+            "{feed} give {feed_usable_kw} together; the {fullest_word} draws {rack_power_kw}, more than is left when one circuit is lost."
         ),
         ask=Ask(
             to="datacenter",
-            ask="Can each rack have a second path of circuits that carries {rack_power_kw} alone, and what does it cost?",
-            good_answer="two independent paths of {rack_power_kw} each, or an accepted stop of the rack",
+            ask="Can each {place_word} have a second path of circuits that carries {rack_power_kw} alone, and what does it cost?",
+            good_answer="two independent paths of {rack_power_kw} each, or an accepted stop of the {place_word}",
         ),
     ),
     Rule(
@@ -107,8 +107,8 @@ _POWER_RULES: tuple[Rule, ...] = (
         because="No feed was given; {feed} are assumed, which carry {feed_usable_kw} at {limit_pow_circuit_80} % {breaker_words}.",
         ask=Ask(
             to="datacenter",
-            ask="Which circuits reach a rack: voltage, phases, breaker, how many, and on how many independent paths?",
-            good_answer="at least {rack_power_kw} of continuous load for the fullest rack, on two paths that each carry it",
+            ask="Which circuits reach a {place_word}: voltage, phases, breaker, how many, and on how many independent paths?",
+            good_answer="at least {rack_power_kw} of continuous load for the {fullest_word}{paths_wished}",
         ),
     ),
     Rule(
@@ -121,7 +121,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         guidance=("G5.7",),
         because=(
             "The design counts {node_power_kw} and {node_heat_kw} of heat per {node} ({node_power_basis}), {rack_power_kw} in the "
-            "fullest rack."
+            "{fullest_word}."
         ),
         ask=Ask(
             to="server vendor",
@@ -175,7 +175,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         thresholds=("pow-not-tdp-sum",),
         decides=("power.node_maximum", "{node_power_kw}"),
         because=(
-            "Racks and feeds are planned for {node_power_kw} per {node} ({node_power_basis}), not for the {gpu_sum_kw} of its GPUs:"
+            "Feeds and places are planned for {node_power_kw} per {node} ({node_power_basis}), not for the {gpu_sum_kw} of its GPUs:"
             " processors, memory, fans and losses are the rest."
         ),
     ),
@@ -251,7 +251,7 @@ _POWER_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.power_known == True, F.has_total_limit == False, F.is_desktop == False),
+        when=(F.power_known == True, F.has_total_limit == False, F.in_racks == True),
         guidance=("G1f.2", "G4.6"),
         thresholds=("pow-pue",),
         because="The design draws {total_power_kw} with a PUE of {pue}; whether the building gives that was not answered.",

@@ -40,13 +40,13 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.2",),
         thresholds=("pow-delivery",),
         because=(
-            "{nodes_words} weigh {rack_weight_kg} in a rack without the cabinet, {loaded_rack_kg} with it, more than the "
+            "{nodes_words} weigh {rack_weight_kg} without what holds them, {loaded_rack_kg} with it, more than the "
             "{limit_pow_delivery} kg of one tender; {rack_floor_kpa} of floor load with its share of the aisles."
         ),
         ask=Ask(
             to="datacenter",
-            ask="Does the floor carry racks of {loaded_rack_kg} with their cabinets, on the tiles that they stand on too?",
-            good_answer="at least {rack_floor_kpa} on average and {loaded_rack_kg} per rack",
+            ask="Does the floor carry {place_word}s of {loaded_rack_kg} in all, on the tiles that they stand on too?",
+            good_answer="at least {rack_floor_kpa} on average and {loaded_rack_kg} per {place_word}",
         ),
     ),
     Rule(
@@ -63,7 +63,7 @@ RACK_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G4.6"),
         thresholds=("pow-density-network",),
         because=(
-            "A rack takes {nodes_words} where it has room for {nodes_per_rack_by_height}, since {rack_binding_words} binds first: "
+            "A {place_word} takes {nodes_words} where it has room for {nodes_per_rack_by_height}, since {rack_binding_words} binds first: "
             "{racks_words}, and longer cables between them."
         ),
         fix=(DENSER, MORE_LIQUID, REAR_DOORS),
@@ -77,8 +77,8 @@ RACK_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.has_rack_count_limit == True, F.rack_count > F.rack_count_limit),
         guidance=("G1f.1", "G4.6"),
         because=(
-            "{units_words} with network and storage take {racks_words}; {rack_count_limit} are there. First to bind in a rack of "
-            "{nodes_words}: {rack_binding_words}."
+            "{units_words} with network and storage take {racks_words}; the hall has room for {rack_count_limit}. First to bind in a "
+            "{place_word} of {nodes_words}: {rack_binding_words}."
         ),
         fix=(
             Fix("facility.racks", "use as many racks as the design needs", "{rack_count}"),
@@ -95,8 +95,8 @@ RACK_RULES: tuple[Rule, ...] = (
         thresholds=("pow-nodes-per-rack",),
         decides=("facility.nodes_per_rack", "{nodes_per_rack}"),
         because=(
-            "A full rack of {nodes_words} draws {rack_nodes_kw}; first to bind: {rack_binding_words}. {units_words}, the network and the "
-            "storage take {racks_words}, the fullest of which draws {rack_power_kw}."
+            "A full {place_word} of {nodes_words} draws {rack_nodes_kw}; first to bind: {rack_binding_words}. {units_words}, the network "
+            "and the storage take {racks_words}, the fullest of which draws {rack_power_kw}."
         ),
     ),
     Rule(
@@ -133,8 +133,8 @@ RACK_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.in_racks == True, F.rack_refuses == True),
         guidance=("G1f.1", "G1f.2"),
         because=(
-            "Not one {node} goes into a rack: first to bind is {refusing_words}. It draws {node_power_kw}, needs {node_airflow_cfm} and "
-            "weighs {node_weight_kg} (0 where not stated)."
+            "Not one {node} goes into a {place_word}: first to bind is {refusing_words}. It draws {node_power_kw}, needs "
+            "{node_airflow_cfm} and weighs {node_weight_kg} (0 where not stated)."
         ),
         fix=(
             Fix("facility.circuits_per_rack", "bring more circuits to each rack", when=(F.refusing_limit == "circuits",)),

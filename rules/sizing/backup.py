@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.sizing.lookup import fact_value
+from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.power_cap import rating_w
 
 if TYPE_CHECKING:
@@ -18,6 +18,10 @@ FACT = "power-chain"
 REDUNDANT_COPIES = {"n": 1, "2n": 2}
 WORDS = {"none": "none", "n": "N", "n_plus_1": "N+1", "2n": "2N"}
 """How redundancies are printed."""
+UPS_HEIGHT, GENERATOR_HEIGHT = "pow-altitude-ups", "pow-altitude-generator"
+"""Thresholds of what thin air takes from their ratings."""
+LEAST_LEFT = 0.1
+"""Share of a rating that is counted at the least: published derating ends well before."""
 
 
 @dataclass(frozen=True)
@@ -39,20 +43,34 @@ class Backup:
         return f"{name}, {REDUNDANT_COPIES[self.redundancy]} × {each}"
 
 
-def size_ups(redundancy: str, it_kw: float, catalog: Catalog) -> Backup | None:
+def size_ups(redundancy: str, it_kw: float, catalog: Catalog, altitude_m: float = 0.0) -> Backup | None:
     """Return the UPS that carries all equipment at maximum; None where nothing was said of one.
 
-    Its rating is the load over the UPS's power factor (catalog fact `power-chain`): modern ones give as many kW as kVA.
+    Its rating, at sea level, is the load over the UPS's power factor (catalog fact `power-chain`), as modern ones give as many kW as kVA,
+    and over the share that it gives at the hall's height.
     """
-    return _backup(redundancy, it_kw, fact_value(catalog.facts, FACT, "ups_power_factor").to(""))
+    share = rating_left(UPS_HEIGHT, altitude_m, catalog)
+    return _backup(redundancy, it_kw, share * fact_value(catalog.facts, FACT, "ups_power_factor").to(""))
 
 
-def size_generator(redundancy: str, total_kw: float, catalog: Catalog) -> Backup | None:
+def size_generator(redundancy: str, total_kw: float, catalog: Catalog, altitude_m: float = 0.0) -> Backup | None:
     """Return the generator that carries the whole installation, cooling included; None where nothing was said of one.
 
-    Generators are rated at a power factor of 0.8: 100 kVA give 80 kW.
+    Generators are rated at a power factor of 0.8, at which 100 kVA give 80 kW, and lose of it in thin air.
     """
-    return _backup(redundancy, total_kw, fact_value(catalog.facts, FACT, "generator_power_factor").to(""))
+    share = rating_left(GENERATOR_HEIGHT, altitude_m, catalog)
+    return _backup(redundancy, total_kw, share * fact_value(catalog.facts, FACT, "generator_power_factor").to(""))
+
+
+def rating_left(threshold: str, altitude_m: float, catalog: Catalog) -> float:
+    """Return the share of its rating that a UPS or a generator gives at a height in m: all of it up to the threshold's `from_m`, then
+    `percent` less for each `step_m`.
+
+    Source: thresholds `pow-altitude-ups` (a UPS loses 1 % for each 100 m above 1,000 m) and `pow-altitude-generator` (4 % for each
+    300 m above 1,525 m).
+    """
+    start, step, percent = (threshold_number(catalog.thresholds, threshold, name) for name in ("from_m", "step_m", "percent"))
+    return max(LEAST_LEFT, 1.0 - percent / 100.0 * max(0.0, altitude_m - start) / step)
 
 
 def _backup(redundancy: str, load_kw: float, power_factor: float) -> Backup | None:

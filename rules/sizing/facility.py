@@ -14,6 +14,7 @@ from rules.sizing.lookup import fact_value
 from rules.sizing.pue import Pue, pue_of
 from rules.sizing.reliability import spare_nodes
 from rules.sizing.results import FacilityDesign
+from rules.sizing.standing import stands_in_racks
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -88,7 +89,8 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     """
     answers, catalog, node = context.answers, context.catalog, candidate.node
     match = cooling.cooling_of(node, answers)
-    pue, cap = pue_of(answers, match.kind, catalog, desktop=node.desktop), power_cap.cap_of(node, candidate.gpu, answers)
+    in_room = not stands_in_racks(node, candidate.units, answers)
+    pue, cap = pue_of(answers, match.kind, catalog, desktop=in_room), power_cap.cap_of(node, candidate.gpu, answers)
     draw = power.node_draw(node, candidate.gpu, catalog, answers, liquid=match.kind == "liquid")
     if draw is None:
         return FacilitySizing(match, rack_limits(node, match, context), pue, cap)
@@ -105,9 +107,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     air_share = cooling.air_share(node, match.kind, catalog)
     wanted = (equipment.network_equipment(candidate.fabric, catalog), equipment.storage_equipment(candidate.storage, catalog))
     placed = _place(candidate, candidate.units + spares, unit_kw, air_share, match.kind, fill, limits, wanted, context)
-    feed = feeds.choose_feed(
-        placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=node.desktop, terms=feeds.FeedTerms.of(answers)
-    )
+    feed = feeds.choose_feed(placed.fullest_kw, answers.text("facility.feed"), catalog, desktop=in_room, terms=feeds.FeedTerms.of(answers))
     unknown = (*network.unknown, *(("storage",) if storage_kw is None else ()))
     liquid_kw = (candidate.units + spares) * heat_kw * cooling.liquid_share(node, match.kind, catalog)[1] if match.matches else 0.0
     sizing = FacilitySizing(
@@ -239,7 +239,8 @@ def _place(
     Equipment goes beside the nodes only while the last compute rack keeps to its limits, to the circuits that the full ones have, and
     to what air takes comfortably.
     """
-    compute = racks.place_nodes(candidate.node, units, unit_kw, fill, limits)
+    in_room = not stands_in_racks(candidate.node, candidate.units, context.answers)
+    compute = racks.place_nodes(candidate.node, units, unit_kw, fill, limits, in_room=in_room)
     plans, full_kw = [compute], magnitude(compute.power, "kW")
     ceilings = [kw for kw in (_feed_kw(full_kw, context), cooling.comfortable_kw(kind, context.catalog)) if kw is not None]
     room = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))

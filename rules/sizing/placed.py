@@ -9,13 +9,13 @@ short-reach optics reach, leaves and management switches have racks of their own
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.facility import size_facility
-from rules.sizing.racks import BINDING_WORDS
+from rules.sizing.racks import binding_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ class Slot:
 
 @dataclass(frozen=True)
 class PlacedRack:
-    """One rack: `place` counts the positions of the hall from 1 along its rows; `binding` is the limit that binds first."""
+    """One rack, or one tank: `place` counts the positions of the hall from 1 along its rows; `binding` is the limit that binds first."""
 
     name: str
     kind: str
@@ -67,6 +67,7 @@ class PlacedRack:
     slots: tuple[Slot, ...]
     binding: str
     air_kw: float
+    tank: bool = False
 
     @property
     def power_kw(self) -> float:
@@ -87,7 +88,7 @@ class PlacedRack:
     @property
     def binding_words(self) -> str:
         """Return the binding limit as it is printed."""
-        return BINDING_WORDS.get(self.binding, self.binding)
+        return binding_words(self.binding, tank=self.tank)
 
 
 def placed_racks(candidate: Candidate, context: Context) -> tuple[PlacedRack, ...]:
@@ -107,7 +108,7 @@ def placed_racks(candidate: Candidate, context: Context) -> tuple[PlacedRack, ..
 
 
 def _at(rack: PlacedRack, place: int) -> PlacedRack:
-    return PlacedRack(rack.name, rack.kind, place, rack.units, rack.slots, rack.binding, rack.air_kw)
+    return replace(rack, place=place)
 
 
 def _compute_racks(candidate: Candidate, sizing: FacilitySizing, placement: Placement) -> Iterator[PlacedRack]:
@@ -136,7 +137,9 @@ def _compute_racks(candidate: Candidate, sizing: FacilitySizing, placement: Plac
         beside = tuple(_hung(placement.beside, plan.units)) if last else ()
         air_kw += sum(slot.power_kw or 0.0 for slot in beside)
         binding = plan.binding if count == plan.nodes_per_rack else "cluster"
-        yield PlacedRack(f"{PREFIXES['compute']}{index + 1}", "compute", 0, plan.units, (*slots, *beside), binding, air_kw)
+        yield PlacedRack(
+            f"{PREFIXES['compute']}{index + 1}", "compute", 0, plan.units, (*slots, *beside), binding, air_kw, sizing.tank is not None
+        )
 
 
 def _rack_slot(candidate: Candidate, slot: Slot) -> Slot:

@@ -33,7 +33,7 @@ def pue_of(answers: Answers, cooling: str, catalog: Catalog, *, desktop: bool = 
     if answers.given("facility.pue"):
         return Pue(assumed, Kind.YOU, "your own figure")
     if desktop:
-        return Pue(DESK_PUE, Kind.ASSUMED, "a machine at a desk, without a hall's cooling plant")
+        return Pue(DESK_PUE, Kind.ASSUMED, "a machine in a room, without a hall's cooling plant")
     if not climate:
         return Pue(assumed, Kind.ASSUMED, "neither PUE nor climate was given")
     return Pue(

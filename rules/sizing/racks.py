@@ -25,11 +25,17 @@ BINDING_WORDS = {
     "airflow": "the air that reaches the rack",
     "floor": "the floor's load",
     "pre-integrated": "what is sold as one rack",
-    "desk": "stands on a desk",
+    "desk": "stands in a room, not in a rack",
     "cluster": "there are no further nodes",
     "equipment": "there is no further equipment",
 }
 """How binding limits are printed."""
+
+
+def binding_words(binding: str, *, tank: bool = False) -> str:
+    """Return a binding limit as it is printed; `tank` where the machines stand in tanks."""
+    words = BINDING_WORDS.get(binding, binding)
+    return words.replace("the rack", "the tank").replace("the cooling", "the tank's cooling") if tank else words
 
 
 @dataclass(frozen=True)
@@ -118,8 +124,8 @@ def fill_rack(
     return RackFill(least, binding, tuple(counts))
 
 
-def place_nodes(node: Node, units: int, power_kw: float, fill: RackFill, limits: RackLimits) -> RackPlan:
-    """Return the racks that hold `units` of `node`; a pre-integrated rack is one unit, a desktop machine needs no rack.
+def place_nodes(node: Node, units: int, power_kw: float, fill: RackFill, limits: RackLimits, *, in_room: bool = False) -> RackPlan:
+    """Return the racks that hold `units` of `node`; a pre-integrated rack is one unit, a machine on a desk or `in_room` needs no rack.
 
     With fewer units than one rack takes, the plan has one rack with all of them and no limit binds.
     """
@@ -127,7 +133,7 @@ def place_nodes(node: Node, units: int, power_kw: float, fill: RackFill, limits:
     if node.is_rack:
         high = int(node.height.to("U")) if node.height is not None else limits.units
         return RackPlan("compute", units, 1, quantity(power_kw, "kW"), high, high, _kilograms(weight, 1), "pre-integrated")
-    if node.desktop:
+    if node.desktop or in_room:
         return RackPlan("compute", 0, 0, quantity(power_kw, "kW"), 0, 0, _kilograms(weight, 1), "desk")
     if fill.per_rack < 1:
         return RackPlan("compute", 0, 0, quantity(power_kw, "kW"), 0, limits.units, _kilograms(weight, 1), fill.binding)

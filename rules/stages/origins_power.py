@@ -83,8 +83,14 @@ _FITTING = computed(
     "pue",
 )
 _OUTLETS = computed("sizing.feeds.choose_feed", "feed", "nodes_per_rack", "supply_count", "outlet_kind")
-_UPS = computed("sizing.backup.size_ups", "facility.ups", "it_power_kw", "fact.power-chain.ups_power_factor")
-_GENERATOR = computed("sizing.backup.size_generator", "facility.generator", "total_power_kw", "fact.power-chain.generator_power_factor")
+_UPS = computed("sizing.backup.size_ups", "facility.ups", "it_power_kw", "ups_left_percent", "fact.power-chain.ups_power_factor")
+_GENERATOR = computed(
+    "sizing.backup.size_generator",
+    "facility.generator",
+    "total_power_kw",
+    "generator_left_percent",
+    "fact.power-chain.generator_power_factor",
+)
 _SWING = computed("sizing.backup.swing_kw", "gpu_power_w", "unit_count", "power_cap_w", "fact.power-chain.gpu_idle_share")
 _WAY_IN = computed(
     "sizing.moving_in.obstacles",
@@ -106,7 +112,7 @@ ORIGINS: dict[str, Origin] = {
     "is_rack": taken("node.is_rack"),
     "is_desktop": taken("node.desktop"),
     "in_racks": computed(
-        "stages.power_sections.needs_cabinet", "node.desktop", "node.topology", "own_server.height", "facility.racks", "facility.rack_power"
+        "sizing.standing.stands_in_racks", "node.desktop", "node.topology", "own_server.height", "facility.racks", "facility.rack_power"
     ),
     "is_own_server": computed("own_server.own_server", "own_server.gpu"),
     "gpu_count_per_unit": taken("node.gpu_count"),
@@ -132,6 +138,8 @@ ORIGINS: dict[str, Origin] = {
     "rack_air_kw": computed(_SIZED, "rack_power_kw", "cooling", "node.liquid_share", "fact.heat-capture"),
     "nodes_per_rack": _FILL,
     "nodes_words": taken("nodes_per_rack"),
+    **for_each("place_word fullest_word", taken("cooling", "in_racks", "rack_power_kw")),
+    "paths_wished": taken("in_racks"),
     "nodes_per_rack_by_height": arithmetic(
         "floor(rack_height_u / node_height_u)", "nodes_per_rack", note="of pre-integrated racks and unknown heights: the units in the rack"
     ),
@@ -214,6 +222,8 @@ ORIGINS: dict[str, Origin] = {
     **for_each("outlets_known outlets_needed outlets_offered", _OUTLETS),
     **for_each("ups_said ups_none ups_words ups_kva", _UPS),
     **for_each("generator_said generator_none generator_words generator_kva", _GENERATOR),
+    "ups_left_percent": computed("sizing.backup.rating_left", "altitude_m", "threshold.pow-altitude-ups"),
+    "generator_left_percent": computed("sizing.backup.rating_left", "altitude_m", "threshold.pow-altitude-generator"),
     "backup_there": taken("ups_said", "generator_said"),
     "inrush_a": computed("sizing.backup.inrush_a", "nodes_per_rack", "supply_count", "fact.power-chain.inrush_per_supply"),
     "breaker_trip_a": computed("sizing.backup.inrush_limit_a", "feed", "pdu.current", "fact.power-chain.breaker_trip_low"),

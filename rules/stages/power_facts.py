@@ -9,10 +9,12 @@ from catalogs.quantities import format_quantity, magnitude
 from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing import cooling, immersion, moving_in, warm_air
+from rules.sizing.feeds import TOLERANCE_KW
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.power import gpu_sum_w, supplies_of
 from rules.sizing.power_cap import cap_that_fits, rating_w, speed_share
-from rules.sizing.racks import BINDING_WORDS
+from rules.sizing.racks import binding_words
+from rules.sizing.standing import RACK, TANK, counted, places_words
 from rules.stages.power_sections import needs_cabinet
 
 if TYPE_CHECKING:
@@ -24,10 +26,8 @@ if TYPE_CHECKING:
 
 REFUSING = ("circuits", "outlets", "airflow", "weight", "floor")
 """Limits of a rack that keep even one unit out and have no rule of their own; the others are power, cooling and height."""
-
-
-def _counted(number: int, one: str, many: str = "") -> str:
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+MACHINE = "machine"
+"""What is said instead of a rack where a machine stands in a room."""
 
 
 def unit_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
@@ -36,7 +36,7 @@ def unit_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
     summed = gpu_sum_w(node, gpu)
     factory, rating = node.factory_power_limit, gpu.power.maximum
     below = factory is not None and (rating is None or factory.to("W") < rating.to("W"))
-    spare = f" and {_counted(sizing.spare_units, 'spare')}" if sizing.spare_units else ""
+    spare = f" and {counted(sizing.spare_units, 'spare')}" if sizing.spare_units else ""
     return {
         "node": node.name,
         "unit_count": candidate.units,
@@ -99,13 +99,14 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "rack_air_kw": sizing.fullest_air_kw,
         "rack_nodes_kw": magnitude(plan.power, "kW") if plan else 0.0,
         "nodes_per_rack": per_rack,
-        "nodes_words": _counted(per_rack, "node"),
+        "nodes_words": counted(per_rack, "node"),
+        **_place_words(candidate, context, sizing),
         "nodes_per_rack_by_height": math.floor(sizing.limits.units / height) if height > 0 and not node.is_rack else per_rack,
         "rack_binding": plan.binding if plan else "unknown",
-        "rack_binding_words": BINDING_WORDS.get(plan.binding, plan.binding) if plan else "unknown",
+        "rack_binding_words": binding_words(plan.binding, tank=sizing.tank is not None) if plan else "unknown",
         "rack_refuses": fill is not None and fill.per_rack < 1 and fill.binding in REFUSING,
         "refusing_limit": fill.binding if fill is not None else "",
-        "refusing_words": BINDING_WORDS.get(fill.binding, fill.binding) if fill is not None else "",
+        "refusing_words": binding_words(fill.binding, tank=sizing.tank is not None) if fill is not None else "",
         "circuits_kw": sizing.limits.circuits_kw or 0.0,
         "rack_airflow_cfm": sizing.limits.airflow_cfm or 0.0,
         "node_airflow_cfm": round(sizing.unit_cfm, 1),
@@ -113,12 +114,25 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "rack_height_u": sizing.limits.units,
         "node_height_u": height,
         "rack_count": design.rack_count if design else 0,
-        "racks_words": _counted(design.rack_count if design else 0, "rack"),
         "has_rack_count_limit": count is not None,
         "rack_count_limit": count or 0,
         "rack_weight_known": weight is not None,
         "rack_weight_kg": magnitude(weight, "kg") if weight is not None else 0.0,
         "rack_weight": format_quantity(weight, "kg") if weight is not None else "not stated",
+    }
+
+
+def _place_words(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
+    """State what the nodes stand in, rack or tank or room, and how many of them there are, in words."""
+    design, in_racks = sizing.design, needs_cabinet(candidate, context)
+    tanks = design.racks[0].racks if design and sizing.tank is not None else 0
+    filled_kw = magnitude(design.racks[0].power, "kW") if design else 0.0
+    tank_is_fullest = sizing.tank is not None and filled_kw >= sizing.fullest_kw - TOLERANCE_KW
+    return {
+        "place_word": (TANK if sizing.tank is not None else RACK) if in_racks else MACHINE,
+        "fullest_word": f"fullest {TANK if tank_is_fullest else RACK}" if in_racks else MACHINE,
+        "paths_wished": ", on two paths that each carry it" if in_racks else "",
+        "racks_words": places_words((design.rack_count if design else 0) - tanks, tanks),
     }
 
 

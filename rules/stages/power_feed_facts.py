@@ -116,8 +116,9 @@ def backup_facts(candidate: Candidate, context: Context, sizing: FacilitySizing)
     answers, catalog, node, design, feed = context.answers, context.catalog, candidate.node, sizing.design, sizing.feed
     it_kw = magnitude(design.it_power_maximum, "kW") if design else 0.0
     total_kw = magnitude(design.total_power, "kW") if design else 0.0
-    ups = backup.size_ups(answers.text("facility.ups"), it_kw, catalog)
-    generator = backup.size_generator(answers.text("facility.generator"), total_kw, catalog)
+    altitude = answers.number("facility.altitude") or 0.0
+    ups = backup.size_ups(answers.text("facility.ups"), it_kw, catalog, altitude)
+    generator = backup.size_generator(answers.text("facility.generator"), total_kw, catalog, altitude)
     supplies = supplies_of(node)
     per_rack = design.racks[0].nodes_per_rack if design else 0
     at_once = backup.units_at_once(feed, supplies.count, catalog) if feed and supplies else 0
@@ -131,6 +132,8 @@ def backup_facts(candidate: Candidate, context: Context, sizing: FacilitySizing)
         "generator_none": generator is not None and generator.redundancy == "none",
         "generator_words": generator.text if generator else "not said",
         "generator_kva": round(generator.rating_kva, 1) if generator else 0.0,
+        "ups_left_percent": round(100.0 * backup.rating_left(backup.UPS_HEIGHT, altitude, catalog), 1),
+        "generator_left_percent": round(100.0 * backup.rating_left(backup.GENERATOR_HEIGHT, altitude, catalog), 1),
         "backup_there": any(each is not None and each.redundancy != "none" for each in (ups, generator)),
         "inrush_a": round(backup.inrush_a(per_rack * supplies.count, catalog), 1) if supplies else 0.0,
         "breaker_trip_a": round(backup.inrush_limit_a(feed, catalog), 1) if feed else 0.0,

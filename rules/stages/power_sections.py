@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import format_quantity, magnitude
 from rules.facts import show
 from rules.findings import Scalar, Stage
-from rules.own_server import OWN_SERVER_ID
 from rules.sizing.cooling import size_coolant_units
 from rules.sizing.feeds import Feed, FeedTerms, choose_feed
 from rules.sizing.immersion import tanks
 from rules.sizing.results import BomLine
+from rules.sizing.standing import TANK, stands_in_racks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from rules.sizing.results import FacilityDesign, RackPlan
 
 STAGE = Stage.POWER
-RACK_ANSWERS = ("own_server.height", "facility.racks", "facility.rack_units", "facility.rack_power")
-"""Answers that say that a server stands in a rack."""
 
 
 def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
@@ -71,7 +69,7 @@ def _chain_keys(fact: Mapping[str, Scalar]) -> dict[str, object]:
 
 def _facility_section(design: FacilityDesign, fact: Mapping[str, Scalar]) -> dict[str, object]:
     section: dict[str, object] = {
-        "racks": design.rack_count,
+        "racks": design.rack_count - (design.racks[0].racks if design.tanks else 0),
         "cooling": design.cooling,
         "heat": format_quantity(design.heat, "kW"),
     }
@@ -103,12 +101,13 @@ def _facility_section(design: FacilityDesign, fact: Mapping[str, Scalar]) -> dic
     if float(fact.get("clocks_low_percent", 100.0)) < 100.0:
         counted, least = (show(name, fact[name]) for name in ("clocks_expected_percent", "clocks_low_percent"))
         section["sustained_clocks"] = f"{counted} counted, {least} to 100 % of those in air of 27 °C (estimated)"
-    section["rack"] = [_rack_row(plan) for plan in design.racks]
+    section["rack"] = [_rack_row(plan, tank=bool(design.tanks) and index == 0) for index, plan in enumerate(design.racks)]
     return section
 
 
-def _rack_row(plan: RackPlan) -> dict[str, object]:
-    row: dict[str, object] = {"name": plan.name, "racks": plan.racks, "power": format_quantity(plan.power, "kW"), "binding": plan.binding}
+def _rack_row(plan: RackPlan, *, tank: bool) -> dict[str, object]:
+    name, count = (TANK, "tanks") if tank else (plan.name, "racks")
+    row: dict[str, object] = {"name": name, count: plan.racks, "power": format_quantity(plan.power, "kW"), "binding": plan.binding}
     if plan.nodes_per_rack:
         row["nodes"] = plan.nodes_per_rack
     if plan.units_used:
@@ -137,15 +136,8 @@ def bill(candidate: Candidate, context: Context) -> list[BomLine]:
 
 
 def needs_cabinet(candidate: Candidate, context: Context) -> bool:
-    """Return whether the candidate stands in racks.
-
-    A desktop machine does not, nor does one server of one's own without a scale-up link, of which neither height nor rack was said.
-    """
-    node, answers = candidate.node, context.answers
-    if node.desktop:
-        return False
-    alone = node.id == OWN_SERVER_ID and candidate.units == 1 and node.topology in ("pcie", "bridge", "none")
-    return not alone or any(answers.given(key) for key in RACK_ANSWERS)
+    """Return whether the candidate stands in racks, and not in a room."""
+    return stands_in_racks(candidate.node, candidate.units, context.answers)
 
 
 def _cabinet_lines(candidate: Candidate, context: Context) -> list[BomLine]:

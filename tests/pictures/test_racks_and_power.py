@@ -11,7 +11,8 @@ from catalogs import load_catalog
 from rules.advisor import Considered, consider
 from rules.answers import Answers
 from rules.sizing.placed import alike, placed_racks
-from wizard.pictures import power, power_line, racks
+from wizard.pictures import power, power_line, racks, racks_row
+from wizard.summary import places_text
 
 SIXTEEN = {
     "model.preset": "llama-3.1-8b", "scale.nodes": 16, "preferences.nodes": ["nvidia-dgx-h100"], "facility.feed": "415v_three_phase",
@@ -100,3 +101,29 @@ def test_words_stay_in_their_boxes():
     assert len(lines) >= 4
     assert "of equipment behind" in " ".join(lines)
     assert max(map(len, lines)) <= 62
+
+
+TANKS = {
+    "model.preset": "llama-3.1-8b", "scale.nodes": 12, "preferences.nodes": ["nvidia-dgx-h100"], "facility.cooling": ["immersion"],
+    "facility.immersion_released": ["nvidia-dgx-h100"],
+}  # fmt: skip
+
+
+def test_tanks_are_called_tanks():
+    """Twelve DGX H100 of 8U and a spare in tanks of 48U: two tanks of six and one of one; network and storage stand in racks."""
+    chosen = designed(TANKS)
+    candidate = chosen.ranking.chosen.candidate
+    beside = candidate.facility.rack_count - 3
+    assert places_text(chosen.ranking.chosen.figures) == f"3 tanks and {beside} racks"
+    lines = racks.text(chosen, 38)
+    assert lines[0].startswith(f"Tanks and racks: 3 tanks and {beside}")
+    assert [line for line in lines if line.startswith("compute")] == []
+    assert "tank: C1 to C2, 2 alike" in lines
+    assert "bound by the tank's height" in lines
+    rows = racks_row.text(chosen, 120)
+    assert rows[0].startswith(f"Rows of racks and their cables: 3 tanks and {beside} racks in 1 row; t tanks, ")
+    assert rows[1].split()[1:4] == ["t", "t", "N"] or rows[1].split().count("t") == 3
+    assert any(line.strip().startswith("├─ tank C1 to C2: 2 ×") for line in power_line.text(chosen, 120))
+    said = " ".join(found.because for found in candidate.findings if found.rule in ("power.rack_filled", "power.feed_decided"))
+    assert "A full tank of 6 nodes" in said
+    assert f"3 tanks and {beside} racks" in said

@@ -96,6 +96,22 @@ def test_rating_of_generators_and_ups(catalog):
     assert backup.size_ups("", 500.0, catalog) is None
 
 
+@pytest.mark.parametrize(
+    ("metres", "ups_kva", "generator_kva"),
+    [
+        (0, 500, 1000),
+        (1000, 500, 1000),  # neither loses anything up to here
+        (1525, 528, 1000),  # 5.25 % less of a UPS: 500 / 0.9475
+        (2000, 556, 1068),  # a UPS gives 90 %; 475 m above 1,525 m take 6.33 % of a generator
+        (2425, 584, 1137),  # 900 m above: 12 % of a generator
+    ],
+)
+def test_thin_air_takes_from_ups_and_generator(catalog, metres, ups_kva, generator_kva):
+    """Liebert NX: 1 % for each 100 m above 1,000 m; Cummins: 4 % for each 300 m above 1,525 m."""
+    assert backup.size_ups("n", 500.0, catalog, metres).rating_kva == pytest.approx(ups_kva, rel=0.002)
+    assert backup.size_generator("n", 800.0, catalog, metres).rating_kva == pytest.approx(generator_kva, rel=0.002)
+
+
 def test_swing_of_a_unit_of_eight_gb200_racks(catalog):
     """NVIDIA DPS: a GB200 idles at 200 W and takes 1,200: 576 of them swing by 576 kW."""
     node = catalog.nodes["nvidia-gb200-nvl72"]

@@ -12,6 +12,7 @@ from rules.engine import compile_rules, evaluate
 from rules.findings import Kind, Stage
 from rules.judging import limits
 from rules.own_server import own_server
+from rules.sizing.placed import placed_racks
 from rules.sizing.results import FabricDesign, FabricNetwork, StorageDesign
 from rules.stages import power
 
@@ -269,6 +270,20 @@ def test_a_machine_of_ones_own_at_home_needs_no_cabinet(catalog):
     assert "rack" in own(catalog, {"own_server.height": "4 U"})
     assert "rack" in own(catalog, {"facility.rack_power": "8 kW"})
     assert "rack" in own(catalog, {"own_server.gpu": "nvidia-h100-sxm-80gb", "own_server.gpus": 8, "own_server.power": "10.2 kW"})
+
+
+def test_a_machine_at_home_hangs_on_an_outlet_and_pays_for_no_hall(catalog):
+    """Four cards of 450 W and 280 W of processor at a desk: one outlet, no rack, and no cooling plant beside it."""
+    given = Answers.of(
+        {"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4, "own_server.power": "2.4 kW", "facility.region": "Germany"}
+    )
+    node = own_server(given, catalog)
+    made, context = Candidate("c", node, catalog.gpus[node.gpu], 1, 1, 4), Context(given, catalog, None)
+    fact = power.assess(made, context)
+    assert (fact["rack_count"], fact["pue"], fact["total_power_kw"]) == (0, 1.0, 2.4)
+    assert fact["feed"] == "1 × 230 V, single-phase, 16 A outlet (IEC)"
+    assert (fact["place_word"], fact["fullest_word"]) == ("machine", "machine")
+    assert placed_racks(made, context) == ()
 
 
 @pytest.mark.parametrize(("node", "answers"), [("nvidia-gb300-nvl72", {"facility.cooling": "liquid"}), ("workstation-2x-rtx-5090", {})])

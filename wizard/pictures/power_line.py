@@ -11,6 +11,7 @@ from rules.findings import Stage
 from rules.sizing.facility import size_facility
 from rules.sizing.feeds import FeedTerms, choose_feed
 from rules.sizing.placed import alike, placed_racks
+from rules.sizing.standing import stands_in_racks
 from wizard.pictures.bars import shown
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def _above(candidate: Candidate, context: Context) -> tuple[_Stage, ...]:
     limit = answers.number("facility.total_power")
     of = f" of {shown(limit)} kW that are there" if limit else ", the limit was not said"
     rows = [_Stage("Utility", f"{shown(total)} kW at most{of}")]
-    if not candidate.node.desktop:
+    if stands_in_racks(candidate.node, candidate.units, answers):
         rows.append(_Stage("Generator", str(fact.get("generator_words", "not said"))))
         rows.append(_Stage("Cooling and losses", f"{shown(total - it)} kW, a PUE of {design.pue:.3g} ({design.pue_basis})", aside=True))
         rows.append(_Stage("UPS", f"{fact.get('ups_words', 'not said')}; {shown(it)} kW of equipment behind it"))
@@ -129,7 +130,7 @@ def _branches(candidate: Candidate, context: Context) -> tuple[Branch, ...]:
     feed, terms = answers.text("facility.feed"), FeedTerms.of(answers)
     return tuple(
         Branch(
-            f"{kind.first.kind} {kind.title}",
+            f"{'tank' if kind.first.tank else kind.first.kind} {kind.title}",
             len(kind.names),
             kind.first.power_kw,
             choose_feed(kind.first.power_kw, feed, context.catalog, terms=terms),

@@ -7,6 +7,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from rules.sizing.placed import alike, placed_racks
+from rules.sizing.standing import counted, places_words
 from wizard.pictures.bars import shown
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from rules.sizing.placed import Alike, Slot
 
 TITLE = "Racks"
-NO_RACKS = ("Nothing stands in racks: ", "no candidate was found", "a machine on a desk, or power that is not published")
+NO_RACKS = ("Nothing stands in racks: ", "no candidate was found", "a machine in a room, or power that is not published")
 COLUMN, GAP = 38, 2
 """Columns of one rack in text, and between two."""
 OPEN = ("cluster", "equipment")
@@ -59,8 +60,11 @@ def _why_none(considered: Considered) -> str:
 
 
 def _title(kinds: tuple[Alike, ...]) -> str:
+    tanks = sum(len(kind.names) for kind in kinds if kind.first.tank)
     count = sum(len(kind.names) for kind in kinds)
-    return f"{TITLE}: {count:,} in {len(kinds)} kind{'s' if len(kinds) > 1 else ''}, the first of each kind drawn"
+    words = places_words(count - tanks, tanks) if tanks else f"{count:,}"
+    head = "Tanks and racks" if tanks else TITLE
+    return f"{head}: {words} in {counted(len(kinds), 'kind')}, the first of each kind drawn"
 
 
 def _head(kind: Alike) -> list[str]:
@@ -70,7 +74,7 @@ def _head(kind: Alike) -> list[str]:
     many = f"{kind.title}, {len(kind.names)} alike" if len(kind.names) > 1 else kind.title
     blank = rack.units - rack.used_units
     return [
-        f"{rack.kind}: {many}",
+        f"{'tank' if rack.tank else rack.kind}: {many}",
         f"{shown(rack.power_kw)} kW, {weight}",
         f"{rack.used_units} of {rack.units} U, {blank} blank",
         "not full" if rack.binding in OPEN else f"bound by {rack.binding_words}",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from rules.sizing.fabric.floor import ROW_RACKS
 from rules.sizing.fabric.schedule import schedule_of
 from rules.sizing.placed import placed_racks
+from rules.sizing.standing import counted, places_words
 from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from rules.sizing.placed import PlacedRack
 
 TITLE = "Rows of racks and their cables"
-NO_RACKS = "No racks: no design, or machines that stand on desks."
+NO_RACKS = "No racks: no design, or machines that stand in a room."
 MOST_LINKS = 60_000
 """Links that a picture counts one by one; of larger networks the schedule tells."""
 MOST_ROWS, EDGE_ROWS = 12, 4
@@ -49,14 +50,15 @@ def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
     if hall is None:
         return [TITLE, *wrap(NO_RACKS, width)]
     racks, rows = sum(map(len, hall.rows)), len(hall.rows)
-    counted = f"{racks:,} rack{'' if racks == 1 else 's'} in {rows:,} row{'' if rows == 1 else 's'}"
-    lines = wrap(f"{TITLE}: {counted}; c nodes, N network, S storage", width)
+    tanks = sum(rack.tank for row in hall.rows for rack in row)
+    standing = f"{places_words(racks - tanks, tanks)} in {counted(rows, 'row')}"
+    lines = wrap(f"{TITLE}: {standing}; {'t tanks' if tanks else 'c nodes'}, N network, S storage", width)
     cell = 2 if width >= 8 + 2 * ROW_RACKS else 1
     for number, row in _drawn_rows(hall):
         if row is None:
             lines.append("...")
             continue
-        drawn = "".join(f"{LETTERS.get(rack.kind, '?'):<{cell}}" for rack in row)
+        drawn = "".join(f"{'t' if rack.tank else LETTERS.get(rack.kind, '?'):<{cell}}" for rack in row)
         first, last = row[0].name, row[-1].name
         lines.append(f"{number:>4}  {drawn.rstrip():<{cell * ROW_RACKS}}  {first} to {last}"[:width])
     for words in _cable_words(hall):

@@ -10,7 +10,7 @@ from rules.findings import Kind, Stage
 from wizard.changes import answers_changed, figures_changed, reasons, stages_changed
 from wizard.glyphs import sign
 from wizard.preferences import currency, written
-from wizard.summary import bounded, purchase_text, short_days, short_money, short_power, short_time
+from wizard.summary import bounded, places_text, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def money_and_time(design: Design, figures: Figures) -> list[str]:
     joint = f" {sign('separator')} "
     first = [money] + ([short_days(figures.days)] if figures.days is not None else [])
     second = [f"{short_power(figures.total_power_kw)} in all"] if figures.total_power_kw is not None else []
-    second += [f"{figures.racks:,} rack{'s' if figures.racks > 1 else ''}"] if figures.racks else []
+    second += [places_text(figures)] if figures.racks else []
     if figures.ownership_usd:
         owned = bounded(short_money(figures.ownership_usd), is_open=is_open, at_least=at_least)
         second.append(f"{owned} over {design.answers.text('budget.years')}")
