@@ -37,7 +37,7 @@ from rules.sizing.memory_states import (
 )
 from rules.sizing.parameters import vision_tokens
 from rules.sizing.pipeline import in_flight, loss_stage, placed_parts, recomputed_share
-from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, state_bytes
+from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, narrow_state_bytes, state_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -72,7 +72,7 @@ class MemoryModel:
         self.options = options or MemoryOptions()
         self.shape: ModelShape = workload.model
         self.workload = workload
-        state = state_bytes(workload.precision, workload.optimizer)
+        state = (state_bytes if self.options.master else narrow_state_bytes)(workload.precision, workload.optimizer)
         self.state = state if self.options.gradient_bytes is None else replace(state, gradient=self.options.gradient_bytes)
         # of what a parameter keeps in the optimizer, the share that embedding and head keep beyond it
         least = state.master + LEAST_MOMENTS.get(workload.optimizer, state.moments)

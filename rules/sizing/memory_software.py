@@ -56,7 +56,7 @@ class MemoryOptions:
     the step is over, logits on the last stage [torch.distributed.pipelining; PyTorch issue 159251], and has receive buffers for
     every one. `reserved`: the figure to compare with is what the allocator reserves, its cache included, as PyTorch programs log it.
     `offload`: what rests on the host under every plan, as `Plan.offload`. `gradients_known`: gradients are kept in the type that is
-    counted, 32 bits unless `gradient_bytes` says otherwise.
+    counted, 32 bits unless `gradient_bytes` says otherwise. `master`: 32-bit weights are kept beside those in 16 bits.
     """
 
     activations: ActivationOptions = field(default_factory=ActivationOptions)
@@ -66,6 +66,7 @@ class MemoryOptions:
     reserved: bool = False
     gradients_known: bool = False
     offload: str = "none"
+    master: bool = True
 
 
 PLAIN_SOFTWARE = MemoryOptions(activations=PLAIN_PYTORCH, loss_head=EAGER_LOSS, gradient_bytes=ACCUMULATED_GRADIENT_BYTES, reserved=True)

@@ -66,12 +66,16 @@ OPTIMIZER_BYTES: dict[str, float] = {
     "adamw_8bit": 2.0,
     "adafactor": 4.0,
     "lion": 4.0,
+    "lion_8bit": 1.0,
     "muon": 4.0,
     "sgd": 4.0,
     "adagrad": 4.0,
 }
-"""Moments per parameter: two fp32 for AdamW (two bf16, two 8-bit), one fp32 for momentum, Lion, Muon, Adagrad, and Adafactor
-with a first moment; Adafactor's factored second moment is a row and a column per matrix and is left out."""
+"""Moments per parameter: two fp32 for AdamW (two bf16, two 8-bit), one in 8 bits for 8-bit Lion, one fp32 for momentum, Lion, Muon,
+Adagrad, and Adafactor with a first moment; Adafactor's factored second moment is a row and a column per matrix and is left out."""
+
+NARROW_OPTIMIZERS = ("adamw_bf16", "adamw_8bit", "lion_8bit")
+"""Optimizers whose moments are in 16 or 8 bits whatever the weights are."""
 
 LEAST_MOMENTS: dict[str, float] = {"adafactor": 0.0, "sgd": 0.0}
 """Moments of optimizers that run without momentum too: Adafactor unless beta1 is given [Transformers], SGD unless momentum is [PyTorch]."""
@@ -99,6 +103,19 @@ def state_bytes(precision: str, optimizer: str) -> StateBytes:
     if precision in ("fp32", "tf32"):
         return StateBytes(FP32_BYTES, FP32_BYTES, 0.0, moments)
     return StateBytes(BF16_BYTES, MAIN_GRADIENT_BYTES, FP32_BYTES, moments)
+
+
+def narrow_state_bytes(precision: str, optimizer: str) -> StateBytes:
+    """Return the same for weights in 16 bits that have no 32-bit copy: gradients and moments in 16 bits too, 8 bytes with AdamW.
+
+    PyTorch makes gradients and optimizer state in the type of their parameter; optimizers of fewer bits keep theirs
+    [PyTorch, torch.optim; Lightning, precision "bf16-true"]. With FP32 there is nothing to leave out. Raises KeyError.
+    """
+    whole = state_bytes(precision, optimizer)
+    if not whole.master:
+        return whole
+    moments = whole.moments if optimizer in NARROW_OPTIMIZERS else whole.moments / 2
+    return StateBytes(whole.weight, BF16_BYTES, 0.0, moments)
 
 
 def element_bytes(precision: str) -> float:

@@ -29,7 +29,8 @@ def estimated(tmp_path, **values):
     """Return the estimate of one row with these values besides the common ones."""
     lines = [f"{key} = {str(value).lower() if isinstance(value, bool) else repr(value)}" for key, value in values.items()]
     path = tmp_path / "runs.toml"
-    path.write_text(RUN + "\n".join(lines) + MODEL, "utf-8")
+    common = RUN.replace('precision = "bf16"\n', "") if "precision" in values else RUN
+    path.write_text(common + "\n".join(lines) + MODEL, "utf-8")
     return call("estimate", str(path), "--json").json[0]
 
 
@@ -179,3 +180,73 @@ def test_llama_405b_is_never_refused(tmp_path):
     assert found["verdict"] in ("fits", "at_risk")
     assert found["memory_gib"]["low"] < 79.6, "it ran on 80 GB"
     assert any("needs the least memory" in note for note in found["notes"]), "interleaving, which is not stated, would take more"
+
+
+SPELLINGS = [
+    # one way of writing, and another that means the same
+    ({"precision": "bf16"}, {"precision": "bf16-mixed"}),
+    ({"precision": "bf16"}, {"precision": "bfloat16"}),
+    ({"precision": "fp16"}, {"precision": "16-mixed"}),
+    ({"precision": "fp8"}, {"precision": "fp8_e4m3 (current scaling)"}),
+    ({"precision": "mxfp8"}, {"precision": "fp8-block128"}),
+    ({"optimizer": "adamw_8bit"}, {"optimizer": "paged_adamw_8bit"}),
+    ({"optimizer": "adamw_8bit"}, {"optimizer": "bnb.AdamW8bit"}),
+    ({"optimizer": "muon"}, {"optimizer": "DistMuon"}),
+    ({"optimizer": "sgd"}, {"optimizer": "SGD with momentum"}),
+    ({"offload": "optimizer"}, {"offload": "cpu"}),
+    ({"offload": "optimizer"}, {"offload": True}),
+    ({"offload": "optimizer"}, {"optimizer": "DeepSpeedCPUAdam"}),
+    ({"offload": "parameters"}, {"cpu_offload": True}),
+    ({"schedule": "1f1b"}, {"schedule": "Interleaved1F1B"}),
+    ({"schedule": "zb_v"}, {"schedule": "ZBVZeroBubble"}),
+    ({"schedule": "gpipe"}, {"schedule": "GPipe"}),
+    ({"recompute": "full"}, {"recompute": True}),
+    ({"recompute": "full"}, {"gradient_checkpointing": True}),
+    ({"recompute": "full"}, {"recompute": "uniform 1"}),
+    ({"recompute": "full:2"}, {"recompute_granularity": "full", "recompute_method": "block", "recompute_num_layers": 2}),
+    ({"recompute": "none"}, {"recompute": False}),
+    ({"recompute": "selective:mlp,layernorm"}, {"recompute": "selective", "recompute_modules": ["mlp", "layernorm"]}),
+    ({"recompute": "none", "vpp": 1}, {"recompute": "none", "vpp": 0, "ep": 0}),
+]
+
+
+@pytest.mark.parametrize(("known", "other"), SPELLINGS)
+def test_settings_are_read_as_code_and_papers_write_them(tmp_path, known, other):
+    common = {"seq_len": 4096, "gpus": 16, "tp": 1, "pp": 4, "dp": 4, "global_batch": 64, "zero_stage": 1, "vpp": 1}
+    common |= {} if "recompute" in known else {"recompute": "none"}
+    one, same = (estimated(tmp_path, **{**common, **each})["memory_gib"] for each in (known, other))
+    assert one is not None
+    assert one == same
+
+
+def test_some_layers_of_a_row(tmp_path):
+    """Of the 8 layers of each of 4 stages, 2 keep their input alone, 2 B × 2 × 4,096 × 4,096 = 1/16 GiB for each of four micro-batches;
+    one layer at a time is whole while it is computed again [Megatron-LM, --recompute-method block]."""
+    common = {"seq_len": 4096, "gpus": 16, "tp": 1, "pp": 4, "dp": 4, "global_batch": 64, "zero_stage": 1, "vpp": 1}
+    none, some, other = (
+        estimated(tmp_path, **common, recompute=each)["memory_gib"]["terms"]["activations"] for each in ("none", "block 2", "every 4")
+    )
+    layer = none / 4 / 8
+    assert none - some == pytest.approx(8 * (layer - 1 / 16) - layer, rel=1e-3)
+    assert other == some
+
+
+def test_weights_in_16_bits_alone(tmp_path):
+    """8.03 billion parameters: 2 B weight, 2 B gradient, 4 B moments, 59.8 GiB, without a 32-bit copy [Lightning, "bf16-true"]."""
+    common = {"seq_len": 512, "gpus": 1, "tp": 1, "pp": 1, "dp": 1, "global_batch": 2, "zero_stage": 0, "recompute": "full"}
+    row = estimated(tmp_path, **common, precision="bf16-true")["memory_gib"]["terms"]
+    assert sum(row[name] for name in ("parameters", "gradients", "optimizer")) == pytest.approx(8.03e9 * 8 / 2**30, rel=0.01)
+
+
+def test_who_shards_needs_no_other_sizes(tmp_path):
+    rows = [estimated(tmp_path, seq_len=4096, gpus=8, global_batch=16, recompute="full", sharding=each) for each in ("full_shard", "FSDP2")]
+    assert rows[0]["memory_gib"] == rows[1]["memory_gib"] is not None
+    assert rows[0]["memory_gib"]["terms"]["optimizer"] == pytest.approx(8.03e9 * 12 / 8 / 2**30, rel=0.01)
+
+
+def test_post_training_of_a_row_has_its_other_models(tmp_path):
+    """A frozen reference of 8.03 billion parameters in 16 bits, spread over 8 GPUs, is 1.9 GiB [arXiv:2402.03300 §4.1]."""
+    common = {"seq_len": 4096, "gpus": 8, "tp": 8, "pp": 1, "dp": 1, "global_batch": 16, "recompute": "full", "zero_stage": 1}
+    plain, reinforced = (estimated(tmp_path, **common, workload=each)["device"] for each in ("sft", "GRPO"))
+    assert "other_models" not in plain["terms"]
+    assert reinforced["terms"]["other_models"]["expected"] == pytest.approx(8.03e9 * 2 / 8 / 2**30, rel=0.01)

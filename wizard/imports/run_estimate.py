@@ -113,7 +113,10 @@ class _Key:
 
     def __init__(self, workload: Workload) -> None:
         self.workload = workload
-        self.key = (workload.kind, workload.model, workload.precision, workload.optimizer, workload.global_batch, workload.sequence_length)
+        self.key = (
+            workload.kind, workload.model, workload.precision, workload.optimizer, workload.global_batch, workload.sequence_length,
+            workload.post_training,
+        )  # fmt: skip
 
     def __hash__(self) -> int:
         return hash(self.key)

@@ -11,19 +11,13 @@ from typing import TYPE_CHECKING
 from rules.sizing.memory_activations import ActivationOptions
 from rules.sizing.memory_software import COMPILED_LOSS, EAGER_LOSS, PLAIN_SOFTWARE, UNSPLIT_LOSS, MemoryOptions
 from rules.sizing.pipeline import SCHEDULES
+from wizard.imports import run_words
 from wizard.imports.run_models import Unanswerable
 
 if TYPE_CHECKING:
     from rules.sizing.results import ModelShape, Plan, Workload
     from wizard.imports.run_rows import RunRow
 
-MODULES = {
-    "layernorm": "norm", "norm": "norm", "moe_act": "activation", "act": "activation", "core_attn": "core_attention", "mlp": "mlp",
-    "moe": "moe", "shared_experts": "shared_experts", "mla_up_proj": "mla_up_projection",
-}  # fmt: skip
-"""Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
-PER_OPERATION = "selective-op"
-"""Selective checkpointing by operation keeps every second matrix product [torchtitan, activation_checkpoint selective_ac_option op]."""
 DESCRIBING = ("recompute", "compile", "kernel", "sharding", "mp_mode", "vpp", "sequence_parallel")
 """Settings that tell which software ran; a row with none of them can be any. Interleaving and a switch for sequence parallelism are
 Megatron's [Megatron-LM arguments]."""
@@ -37,8 +31,8 @@ SHORTEST_OF_OWN_LENGTH = 2
 Variant = tuple["Workload", "Plan", MemoryOptions]
 
 
-def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptions:
-    """Return how the software of the run uses memory. `unfused` marks attention kernels before FlashAttention.
+def memory_options(row: RunRow, shape: ModelShape, unfused: bool, *, master: bool = True) -> MemoryOptions:
+    """Return how the software of the run uses memory. `unfused` marks attention kernels before FlashAttention, `master` 32-bit weights.
 
     A row that names its kernels is of code beside the frameworks: norms in PyTorch operations unless a kernel for them is named, and
     a loss over all logits on every rank. `compile` is a switch of PyTorch programs, which shard with FSDP and report reserved memory.
@@ -52,12 +46,12 @@ def memory_options(row: RunRow, shape: ModelShape, unfused: bool) -> MemoryOptio
         fused_norm=not kernel or "rms" in kernel,
     )
     if kernel:
-        return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True)
+        return MemoryOptions(activations=activations, loss_head=UNSPLIT_LOSS, reserved=True, master=master)
     if compiled is None:
         # with BF16 Megatron-LM always accumulates gradients in 32 bits [Megatron-LM, accumulate_allreduce_grads_in_fp32]
-        return MemoryOptions(activations=activations, gradients_known=only_arguments(row))
+        return MemoryOptions(activations=activations, gradients_known=only_arguments(row), master=master)
     loss = COMPILED_LOSS if compiled else EAGER_LOSS
-    return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True)
+    return MemoryOptions(activations=activations, loss_head=loss, keeps_outputs=True, reserved=True, master=master)
 
 
 def only_arguments(row: RunRow) -> bool:
@@ -80,17 +74,15 @@ def _described(row: RunRow, workload: Workload) -> bool:
 
 def schedule_of(row: RunRow) -> str:
     """Return the schedule of the pipeline; raises Unanswerable for one that is not known."""
-    stated = row.text("schedule").lower().replace("-", "_") or SCHEDULES[0]
-    if stated not in SCHEDULES:
+    found = run_words.schedule_of(row.text("schedule"))
+    if found is None:
         raise Unanswerable(f"no pipeline schedule is called {row.text('schedule')!r}; known are {', '.join(SCHEDULES)}")
-    return stated
+    return found
 
 
 def _modules(row: RunRow) -> tuple[str, ...]:
-    stated = row.text("recompute").lower()
-    if stated.startswith(PER_OPERATION):
-        return ("alternate_products",)
-    return tuple(MODULES[each.strip()] for each in stated.partition(":")[2].split(",") if each.strip() in MODULES)
+    known = run_words.recompute_of(row.text("recompute"))
+    return known.modules if known is not None else ()
 
 
 def variants(row: RunRow, workload: Workload, plan: Plan, options: MemoryOptions) -> tuple[tuple[Variant, ...], tuple[str, ...]]:
@@ -104,7 +96,7 @@ def variants(row: RunRow, workload: Workload, plan: Plan, options: MemoryOptions
             "nothing but sizes is stated: the defaults of Megatron-LM, without recomputation and sequence parallelism, are assumed"
         )
     elif not _described(row, workload):
-        made.append((workload, plan, PLAIN_SOFTWARE))
+        made.append((workload, plan, replace(PLAIN_SOFTWARE, master=options.master)))
         notes.append("the software is not described: the range goes from fused kernels to plain PyTorch operations and reserved memory")
     if row.count("seq_len") is None:
         half = replace(workload, sequence_length=max(1, workload.sequence_length // SHORTEST_OF_OWN_LENGTH))

@@ -17,9 +17,21 @@ from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
 from rules.sizing.step import is_transformer
 from rules.sizing.workload import FROZEN_FLOPS_SHARE, adapter_parameters
-from wizard.imports.run_memory import memory_options, only_arguments, schedule_of
+from wizard.imports.run_memory import SHARDED_GRADIENTS, memory_options, only_arguments, schedule_of
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
 from wizard.imports.run_techniques import techniques_of
+from wizard.imports.run_words import (
+    PRECISIONS,
+    STAGE_OF_SHARDING,
+    Precision,
+    adapters_of,
+    offload_of,
+    optimizer_of,
+    post_training_of,
+    precision_of,
+    recompute_of,
+    sharding_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,17 +43,6 @@ if TYPE_CHECKING:
     from wizard.imports.run_machines import Machines
     from wizard.imports.run_rows import RunRow
 
-PRECISIONS = {
-    "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32",
-    "fp8": "fp8", "amp_fp8": "fp8", "fp8-cs": "fp8", "fp8-ds": "fp8", "fp8-delayed": "fp8", "fp8-current": "fp8",
-    "fp8-tensorwise": "fp8", "fp8-rowwise": "bf16", "fp8-sc": "mxfp8", "fp8-blockwise": "mxfp8", "fp8-mx": "mxfp8", "mxfp8": "mxfp8",
-    "nvfp4": "nvfp4", "fp4": "nvfp4",
-}  # fmt: skip
-"""Precisions and FP8 recipes as tables print them, by the one whose rate and bytes they have: scaling by blocks costs what MXFP8 does
-[Transformer Engine, recipes]; `amp` is FP16 [PyTorch and TensorFlow automatic mixed precision]. Scaling by rows keeps BF16 weights, and
-in PyTorch gains nothing over BF16 on H100: 3,708 and 3,915 against 4,378 and 4,809 tokens/s [torchtitan, asynchronous TP]."""
-OPTIMIZERS = {"adam": "adamw", "adamw": "adamw", "fused_adam": "adamw", "decoupled_adamw": "adamw"}
-KNOWN_OPTIMIZERS = ("adamw", "adamw_bf16", "adamw_8bit", "adafactor", "lion", "muon", "sgd", "adagrad")
 UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
 """Training in FP16 on these GPUs is code from before FlashAttention [arXiv:2205.14135, May 2022], which came with BF16 training."""
 OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
@@ -49,12 +50,13 @@ OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
 recipes]; in code of the time of these both were options that were off by default [Megatron-LM arguments]."""
 SHARD_GROUP_OF_HSDP = 8
 """Hybrid sharding shards inside a server of eight [PyTorch FSDP, HYBRID_SHARD]."""
-ADAPTERS = {"lora": "fine_tuning_lora", "qlora": "fine_tuning_qlora"}
-"""What a row can say under `workload` of adapters on frozen weights."""
 ADAPTER_RANK = 16
 """Rank of the adapters where a table states none [Megatron Bridge, LoRA recipes: dim 16]."""
 STAGES_OF_BATCH = 4
 """Micro-batches per pipeline stage where the batch is not stated: enough to fill the pipeline; the rate hardly depends on more."""
+MICRO_BATCH_OF_PIPELINES = 1
+"""Sequences of a micro-batch where a dense run with a pipeline states none: so many have 90 of the 96 published ones that do, the others
+two [dgxc-benchmarking, Megatron Bridge, NeMo 24.07, Korthikanti 2022, Narayanan 2021, SimuMax, BLOOM; catalogs/measurements]."""
 IMAGES_PER_GPU = 256
 """Images per GPU and step where a table of throughputs states none [NVIDIA DeepLearningExamples ConvNets, ResNet-50]."""
 
@@ -83,7 +85,8 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
     hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
     told = [*notes, *_hardware_notes(row, hardware, catalog)]
-    precision = _precision(row, told)
+    numbers = _precision(row, told)
+    precision = numbers.name
     base = _layout(row, shape, told)
     sequence = _sequence(row, shape, catalog, told)
     unfused = _unfused(row, shape, hardware)
@@ -91,10 +94,11 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     batch, stated = _batch(row, base, shape, told)
     sizes = _micro_batches(row, base, batch, shape, open_)
     workload = _workload(shape, precision, _optimizer(row, models.get(name, {}), told), batch, sequence, _adapters(row, shape, told))
+    workload = replace(workload, post_training=post_training_of(row.text("workload")))
     if not row.count("layers_override"):
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
-    options, techniques = memory_options(row, shape, unfused), techniques_of(row, unfused, hardware)
+    options, techniques = memory_options(row, shape, unfused, master=numbers.master), techniques_of(row, unfused, hardware)
     return RunCase(workload, hardware, plans, options, techniques, stated, tuple(open_), tuple(told))
 
 
@@ -108,25 +112,26 @@ def _hardware_notes(row: RunRow, hardware: Hardware | None, catalog: Catalog) ->
     return ()
 
 
-def _precision(row: RunRow, notes: list[str]) -> str:
-    stated = row.text("precision").lower()
+def _precision(row: RunRow, notes: list[str]) -> Precision:
+    stated = row.text("precision")
     if not stated:
         notes.append("precision is not stated: bf16")
-        return "bf16"
-    found = PRECISIONS.get(stated)
+        return Precision("bf16", True)
+    found = precision_of(stated)
     if found is None:
-        raise Unanswerable(f"precision {row.text('precision')!r} is not known; known are {', '.join(PRECISIONS)}")
+        raise Unanswerable(f"precision {stated!r} is not known; known are {', '.join(PRECISIONS)}")
+    notes += [found.note] if found.note else []
     return found
 
 
 def _optimizer(row: RunRow, table: Mapping[str, Any], notes: list[str]) -> str:
-    stated = (row.text("optimizer") or str(table.get("optimizer", ""))).lower()
-    found = OPTIMIZERS.get(stated, stated)
-    if stated and found not in KNOWN_OPTIMIZERS:
+    stated = row.text("optimizer") or str(table.get("optimizer", ""))
+    found = optimizer_of(stated) if stated else "adamw"
+    if found is None:
         notes.append(f"optimizer {stated!r} is not known: adamw is assumed")
-    if row.text("mp_mode").upper() == "PURE" and found in ("", "adamw"):
+    if row.text("mp_mode").upper() == "PURE" and found in (None, "adamw"):
         return "adamw_bf16"
-    return found if found in KNOWN_OPTIMIZERS else "adamw"
+    return found or "adamw"
 
 
 def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
@@ -137,7 +142,9 @@ def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
     if gpus is None:
         gpus = inside * (stated or 1)
         notes.append(f"the number of GPUs is not stated: {gpus} by the parallel sizes")
-    if gpus > inside and not any(row.count(key) for key in ("tp", "pp", "cp", "dp")):
+    # whoever shards gradients or parameters shares among all GPUs unless another size is said
+    shards = (row.count("zero_stage") or 0) >= SHARDED_GRADIENTS or bool(sharding_of(row.text("sharding")))
+    if gpus > inside and not shards and not any(row.count(key) for key in ("tp", "pp", "cp", "dp")):
         raise Unanswerable("the row states no parallel sizes (tp, pp, cp, dp): give those that the run had")
     if gpus % inside:
         raise Unanswerable(f"{gpus} GPUs cannot be split into tp {tensor} × pp {pipeline} × cp {context}; expected a multiple of {inside}")
@@ -176,7 +183,8 @@ def _unfused(row: RunRow, shape: ModelShape, hardware: Hardware | None) -> bool:
     if kernel:
         return "flash" not in kernel and "cudnn" not in kernel and "sdpa" not in kernel
     old = hardware is not None and hardware.architecture in UNFUSED_ARCHITECTURES
-    return old and PRECISIONS.get(row.text("precision").lower()) == "fp16" and is_transformer(shape)
+    numbers = precision_of(row.text("precision"))
+    return old and numbers is not None and numbers.name == "fp16" and is_transformer(shape)
 
 
 def _batch(row: RunRow, base: Plan, shape: ModelShape, notes: list[str]) -> tuple[int, bool]:
@@ -210,13 +218,15 @@ def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_
     if base.pipeline > 1 and "compile" in row.values:
         # the batch of a rank is split into as many micro-batches as there are stages [torchtitan, pipeline_parallel_microbatches]
         return (max(1, per_rank // (base.pipeline * (row.count("vpp") or 1))),)
+    if base.pipeline > 1 and not shape.experts:
+        return (MICRO_BATCH_OF_PIPELINES,)
     open_.append("micro_batch")
     return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
 
 
 def _adapters(row: RunRow, shape: ModelShape, notes: list[str]) -> str:
     """Return the kind of workload where a row says that adapters are trained on frozen weights, else ""."""
-    kind = ADAPTERS.get(row.text("workload").lower(), "")
+    kind = adapters_of(row.text("workload"))
     if not kind:
         return ""
     if shape.kind not in ("dense", "moe"):
@@ -246,10 +256,9 @@ def _workload(shape: ModelShape, precision: str, optimizer: str, batch: int, seq
 
 def _recomputes(row: RunRow, shape: ModelShape, unfused: bool, open_: list[str]) -> tuple[str, ...]:
     """Return what can have been recomputed: as stated; else anything, and before FlashAttention everything."""
-    stated = row.text("recompute").lower()
-    known = next((each for each in ("none", "selective", "full") if stated.startswith(each)), None)
+    known = recompute_of(row.text("recompute"))
     if known is not None:
-        return (known,)
+        return (known.kind,)
     if not is_transformer(shape) or only_arguments(row):
         return ("none",)
     open_.append("recompute")
@@ -267,7 +276,7 @@ def _plans(
     open_: list[str],
 ) -> tuple[Plan, ...]:
     recomputes, offload, schedule = _recomputes(row, shape, unfused, open_), _offload(row), schedule_of(row)
-    sharding = row.text("sharding").upper()
+    sharding = sharding_of(row.text("sharding"))
     stage = _zero_stage(row, base)
     stages = (stage,) if stage is not None else (0, 1) if base.data * base.context > 1 and is_transformer(shape) else (0,)
     if len(stages) > 1:
@@ -278,17 +287,29 @@ def _plans(
     made = []
     for size in sizes:
         for virtual in _interleavings(row, base, shape, max(1, batch // (base.data * size)), hardware, open_):
+            some = _recomputed_layers(row, shape, base, virtual)
             for recompute, zero in product(recomputes, stages):
-                made.append(replace(_with(base, size, virtual, recompute, zero, together, group), offload=offload, schedule=schedule))
+                plan = _with(base, size, virtual, recompute, zero, together, group)
+                made.append(replace(plan, offload=offload, schedule=schedule, recompute_layers=some))
     return tuple(made)
+
+
+def _recomputed_layers(row: RunRow, shape: ModelShape, base: Plan, virtual: int) -> int:
+    """Return in how many layers of a stage everything is recomputed, 0 for all; Megatron counts those of each chunk of layers."""
+    known = recompute_of(row.text("recompute"))
+    if known is None or known.kind != "full":
+        return 0
+    layers = -(-shape.layers // base.pipeline)
+    chosen = known.layers * virtual if known.layers else -(-layers // known.every) if known.every > 1 else 0
+    return chosen if chosen < layers else 0
 
 
 def _offload(row: RunRow) -> str:
     """Return what rests on the host or on drives; raises Unanswerable for what is not known."""
-    stated = row.text("offload").lower() or OFFLOADS[0]
-    if stated not in OFFLOADS:
+    found = offload_of(row.text("offload"), row.text("optimizer"))
+    if found is None:
         raise Unanswerable(f"offload {row.text('offload')!r} is not known; known are {', '.join(OFFLOADS)}")
-    return stated
+    return found
 
 
 def _zero_stage(row: RunRow, base: Plan) -> int | None:
@@ -296,8 +317,8 @@ def _zero_stage(row: RunRow, base: Plan) -> int | None:
     pass again, the default of fully_shard [PyTorch FSDP2, reshard_after_forward], so that stage 2 there is stage 3.
     """
     stage = row.count("zero_stage")
-    if stage is None and row.text("sharding").upper() in ("FSDP", "HSDP"):
-        return 3
+    if stage is None:
+        stage = STAGE_OF_SHARDING.get(sharding_of(row.text("sharding")))
     return 3 if stage == 2 and "compile" in row.values and base.pipeline == 1 else stage
 
 
