@@ -186,6 +186,11 @@ def test_full_units_are_the_same_however_they_are_wired(nodes, manager):
         ({"planes": 0}, "planes"),
         ({"wired_for": "racks"}, "wired_for: expected one of units, nodes"),
         ({"nic_per_node": 8}, "did you mean 'nics_per_node'"),
+        ({"layout": "rail-only"}, "did you mean 'rail_only'"),
+        ({"oversubscription": 3}, "write down_to_up, downlink to uplink bandwidth: 3 for 3:1"),
+        ({"gpus": 256}, "write nodes and nics_per_node"),
+        ({"pods": 4}, "pods follow from them"),
+        ({"colour": 4}, "the keys are nodes, nics_per_node, nic_speed_gbps"),
         ({"switch_ports": None}, "switch_ports: expected a whole number from 2"),
     ],
 )

@@ -24,6 +24,15 @@ _SMALLEST = 0.01
 """Smallest speed or ratio of bandwidths that is counted with, assumed: no leaf has a hundred times more uplink than downlink."""
 _EXAMPLES = {"down_to_up": 1}
 _LARGEST_SPEED_GBPS = 1_000_000.0
+_SIMILAR = 0.6
+"""Likeness from which a wrong word is taken for a slip of a known one (difflib's own default)."""
+_OTHER_NAMES = {
+    "oversubscription": "down_to_up, downlink to uplink bandwidth: 3 for 3:1", "ratio": "down_to_up", "blocking": "down_to_up",
+    "ports": "switch_ports", "radix": "switch_ports", "rails": "nics_per_node", "managers": "manager_ports", "topology": "layout",
+    "gpus": "nodes and nics_per_node", "endpoints": "nodes and nics_per_node", "servers": "nodes",
+    "pods": "nodes alone, pods follow from them", "tiers": "nodes alone, tiers follow from them",
+}  # fmt: skip
+"""What others call the keys, or what they ask for that is worked out here."""
 _RATIO_DENOMINATOR = 100
 """Ratios are written with two or three digits ("1.67"): the nearest fraction with a small denominator (5/3) is meant."""
 
@@ -75,14 +84,14 @@ class FabricInput:
         known = [each.name for each in fields(cls)]
         for key in table:
             if key not in known:
-                near = difflib.get_close_matches(key, known, n=1, cutoff=0.4)
-                hint = f"; did you mean {near[0]!r}?" if near else f"; the keys are {', '.join(known)}"
-                raise FabricInputError(f"{key}: no such key of a fabric's input{hint}")
+                raise FabricInputError(f"{key}: no such key of a fabric's input{_hint(key, known)}")
         planes = _count(table, "planes", 1, 1, 64)
         port_speed = _number(table, "port_speed_gbps", None)
         layout = table.get("layout", "rail")
         if layout not in LAYOUTS:
-            raise FabricInputError(f"layout: expected one of {', '.join(LAYOUTS)}, got {layout!r}")
+            near = difflib.get_close_matches(str(layout), LAYOUTS, n=1, cutoff=_SIMILAR)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            raise FabricInputError(f"layout: expected one of {', '.join(LAYOUTS)}, got {layout!r}{meant}")
         wired_for = table.get("wired_for", "units")
         if wired_for not in WIRED_FOR:
             raise FabricInputError(f"wired_for: expected one of {', '.join(WIRED_FOR)}, got {wired_for!r}")
@@ -115,6 +124,14 @@ class FabricInput:
     def spine_ports(self) -> int:
         """Return the ports of a switch when all of them run at the uplinks' speed."""
         return int(self.switch_ports * self.port_speed_gbps / self.uplink_speed_gbps + 1e-9)
+
+
+def _hint(key: str, known: list[str]) -> str:
+    """Return what is said after a key that there is not: what it may have meant, else the keys that there are."""
+    if key in _OTHER_NAMES:
+        return f"; write {_OTHER_NAMES[key]}"
+    near = difflib.get_close_matches(key, known, n=1, cutoff=_SIMILAR)
+    return f"; did you mean {near[0]!r}?" if near else f"; the keys are {', '.join(known)}"
 
 
 def _count(table: Mapping[str, object], key: str, default: int | None, low: int, high: int) -> int:
