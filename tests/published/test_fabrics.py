@@ -73,6 +73,15 @@ def test_leaf_modules_of_the_rubin_table_are_a_digit_swap():
         ("12 units", {"nodes": 384, "nics_per_node": 8, "switch_ports": 64, "port_speed_gbps": 400}, 96, 96, 64),
         # an independent rail-optimized check value: 2,048 GPUs need 64 leaves and 32 spines
         ("2,048 GPUs", {"nodes": 256, "nics_per_node": 8, "switch_ports": 64, "port_speed_gbps": 400}, 64, 32, 0),
+        # Alibaba HPN 7.0: 15 segments of 1,024 GPUs, two planes of 2 × 200G adapters, 128 down and 60 × 400G up per leaf [SIGCOMM 2024]
+        (
+            "a pod of 15,360 GPUs",
+            {"nodes": 1920, "nics_per_node": 8, "nic_speed_gbps": 400, "switch_ports": 256, "port_speed_gbps": 200}
+            | {"uplink_speed_gbps": 400, "planes": 2, "down_to_up": 16 / 15},
+            240, 120, 0,
+        ),
+        # a director of 648 EDR ports is 36 leaf and 18 spine modules of 36-port chips [Mellanox CS7500]
+        ("648 ports", {"nodes": 648, "nics_per_node": 1, "switch_ports": 36, "port_speed_gbps": 100, "layout": "tree"}, 36, 18, 0),
         # OpenAI's multi-plane paper: 512 × 100G switches carry 131,072 hosts in two tiers per plane (512 leaves, 256 spines)
         (
             "8 planes",
@@ -82,7 +91,7 @@ def test_leaf_modules_of_the_rubin_table_are_a_digit_swap():
             0,
         ),
     ],
-)
+)  # fmt: skip
 def test_fabrics_of_others(what, table, leaf, spine, core):
     counts = count_fabric(FabricInput.of(table))
     assert (counts.leaf, counts.spine, counts.core) == (leaf, spine, core), what
