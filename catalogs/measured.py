@@ -25,8 +25,9 @@ class Measurement(Record):
     Batches are sequences per step (`global_batch`) and per forward pass (`micro_batch`), `seq_len` is tokens. Measured are
     `iteration_s` (seconds per optimizer step), `tokens_per_s_per_gpu`, `images_per_s` and `samples_per_s` (of the whole job),
     `tflops_per_gpu` (model FLOP/s, only where nothing else is printed) and the memory peak of the fullest GPU, `peak_mem_gib` or
-    `peak_mem_gb`. `release` is that of NVIDIA's container, `exchange` what carries tokens to experts. `kind` is derived where the step
-    time follows from the FLOP/s that the source prints by the formula that it states.
+    `peak_mem_gb`. `release` is that of NVIDIA's container, `fused_experts` whether it fuses the kernels of experts, `exchange` what
+    carries tokens to them. `kind` is derived where the step time follows from the FLOP/s that the source prints by the formula that it
+    states.
     """
 
     id: str
@@ -61,6 +62,7 @@ class Measurement(Record):
     kernel: str | None = None
     optimizer: str | None = None
     release: str | None = Field(default=None, pattern=r"^\d\d\.\d\d(\.\d\d)?$")
+    fused_experts: bool | None = None
     exchange: str | None = Field(default=None, pattern=r"^(alltoall|deepep|hybridep)$")
     iteration_s: Amount | None = None
     tokens_per_s_per_gpu: Amount | None = None

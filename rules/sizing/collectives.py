@@ -36,6 +36,9 @@ NETWORK_EFFICIENCY = 0.96
 """Share of an adapter's rate that collectives reach: 46 to 48 of 50 GB/s [NVIDIA/nccl-tests issue 290]."""
 EXCHANGE_EFFICIENCY = 0.83
 """The same for all-to-all between nodes: 48.5 GB/s of bus bandwidth on 48 H100 with 400G [NVIDIA/nccl-tests issue 267]."""
+EXCHANGE_INSIDE = 0.8
+"""An all-to-all inside a scale-up domain against a ring: 411 MB from each of 8 H100 take 1,265 µs, 0.72 of a link, 411 to 462 MB from each
+of 8 to 64 GB200 735 to 930 µs, 0.62, where rings reach 0.80 [arXiv:2603.07685, plain all-to-all of 4,096 tokens of 7,168, top 8]."""
 RAILS = 8
 """Adapters that one all-reduce of a domain uses at once: 144 and 1,440 GB200 reach 408 and 203 GB/s of algorithm bandwidth, which is
 8 × 50 GB/s and half of it, although a rack has 72 adapters [CoreWeave nccl-tests]."""
@@ -139,7 +142,8 @@ def exchange_seconds(hardware: Hardware, who: Group, size: float) -> float:
     """Return the seconds of an all-to-all in which a rank sends `size` bytes, spread evenly; each GPU uses its own adapter only."""
     if who.ranks <= 1 or size <= 0:
         return 0.0
-    inside = (who.local - 1) / who.ranks * size / scale_up_rate(hardware, who.local) if who.local > 1 else 0.0
+    rate = scale_up_rate(hardware, who.local) * EXCHANGE_INSIDE
+    inside = (who.local - 1) / who.ranks * size / rate if who.local > 1 else 0.0
     between = (who.ranks - who.local) / who.ranks * size / (adapter_rate(hardware) * EXCHANGE_EFFICIENCY)
     return overhead_seconds(hardware, who, size) / 2 + max(inside, between)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.wizard.calls import call
@@ -26,7 +28,7 @@ def rate(tmp_path, gpu: str, table: str, **stated: object) -> float:
     values = {"table": table, "gpu": gpu, "gpus": 8, "tp": 1, "pp": 1, "ep": 8, "micro_batch": 8 if gpu == "GB300" else 4, "seq_len": 4096}
     values |= stated
     lines = ['[[run]]\nid = "one"\nmodel = "qwen3-30b"\nprecision = "mxfp8"\nglobal_batch = 512\nzero_stage = 1']
-    lines += [f"{key} = {value!r}" for key, value in values.items()]
+    lines += [f"{key} = {json.dumps(value)}" for key, value in values.items()]
     path = tmp_path / "runs.toml"
     path.write_text("\n".join(lines) + MODEL, "utf-8")
     return call("estimate", str(path), "--json").json[0]["tokens_per_s_per_gpu"]
@@ -56,6 +58,7 @@ def test_releases_that_fuse_experts_are_faster(tmp_path, gpu, table, fused):
 def test_the_release_is_a_field_of_its_own(tmp_path):
     assert rate(tmp_path, "GB200", "", release="26.08") == rate(tmp_path, "GB200", "26.08 container")
     assert rate(tmp_path, "GB200", "26.08 container", release="25.11") == rate(tmp_path, "GB200", "")
+    assert rate(tmp_path, "GB200", "", fused_experts=True) == rate(tmp_path, "GB200", "", release="26.08")
 
 
 def test_across_servers_a_token_goes_once_for_each_choice_unless_stated(tmp_path):

@@ -21,7 +21,7 @@ _POSITIVE = (
     "batch_per_dp", "layers_override",
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
-_FLAGS = ("sequence_parallel", "compile", "async_tp")
+_FLAGS = ("sequence_parallel", "compile", "async_tp", "fused_experts")
 _TEXTS = (
     "model", "gpu", "precision", "recompute", "kernel", "optimizer", "sharding", "mp_mode", "workload", "offload", "schedule", "release",
     "exchange",

@@ -39,7 +39,7 @@ def techniques_of(row: RunRow, unfused: bool, hardware: Hardware | None) -> Tech
 
     `compile`, `async_tp`, `sharding` and `mp_mode` are settings of PyTorch's own sharding; `mp_mode` of MosaicML's Composer, whose tables
     are from before FlashAttention-2. A reduced depth is an experiment with a framework's defaults: no collective overlaps.
-    Experts are fused from the `release` of NVIDIA's container on that does so.
+    Experts are fused where `fused_experts` says so, else from the `release` of NVIDIA's container on that does.
     """
     kernel, mode, compiled = row.text("kernel").lower(), row.text("mp_mode").upper(), row.values.get("compile")
     torch = bool(mode) or compiled is not None or "async_tp" in row.values or bool(row.text("sharding"))
@@ -55,7 +55,7 @@ def techniques_of(row: RunRow, unfused: bool, hardware: Hardware | None) -> Tech
         waiting_shards=torch,
         reduced_bytes=4.0 if mode == "DEFAULT" or compiled is not None else 2.0,
         launch_s=EAGER_LAUNCH_S if row.count("layers_override") else LAUNCH_S,
-        fused_experts=fuses_experts(release_of(row), hardware is not None and hardware.superchip) and not torch,
+        fused_experts=_fused(row, hardware) and not torch,
         plain_exchange=_exchange(row, hardware) == PLAIN_EXCHANGE,
         every_other_product=row.text("recompute").lower().startswith("selective-op"),
     )
@@ -78,6 +78,11 @@ def release_of(row: RunRow) -> str:
 def fuses_experts(release: str, superchip: bool) -> bool:
     """Return whether recipes of a release fuse the kernels of experts; a run that states no release is taken to be older."""
     return release >= (FUSED_SINCE if superchip else FUSED_SINCE_ELSEWHERE)
+
+
+def _fused(row: RunRow, hardware: Hardware | None) -> bool:
+    stated = row.values.get("fused_experts")
+    return bool(stated) if stated is not None else fuses_experts(release_of(row), hardware is not None and hardware.superchip)
 
 
 def _exchange(row: RunRow, hardware: Hardware | None) -> str:
