@@ -117,7 +117,8 @@ class TestInfiniband:
         _, entries = infiniband
         managers = records(entries, "subnet manager")
         assert [entry.note for entry in managers] == ["master, SM priority 15", "standby, SM priority 14"]
-        assert len({entry.device for entry in managers}) == len({entry.peer for entry in managers}) == 2
+        assert [(entry.device, entry.port) for entry in managers] == [("compute-manager-01", "port1"), ("compute-manager-02", "port1")]
+        assert len({entry.peer for entry in managers}) == 2
 
     def test_rails_are_ip_subnets_in_which_a_node_has_one_number(self, infiniband):
         """127 nodes and two reserved addresses need 256 addresses: eight /24, one per rail."""

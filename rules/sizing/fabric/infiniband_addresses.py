@@ -15,6 +15,7 @@ from rules.sizing.fabric.links import MANAGER, NODE_LEAF
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from rules.sizing.fabric.links import Link
     from rules.sizing.fabric.networks import Network
 
 UNICAST_LIDS = 49_151
@@ -69,14 +70,15 @@ def _subnet(network: Network, plane: int, planes: int) -> Entry:
 
 def _managers(network: Network, plane: int, words: str) -> Iterator[Entry]:
     """Yield master and standby of a plane: the hosts that have links for it, else what the words say."""
-    hosts = dict.fromkeys(link.lower.device for link in network.links() if link.tier == MANAGER and link.plane == plane)
-    ports = {link.lower.device: link for link in network.links() if link.tier == MANAGER and link.plane == plane}
-    if not hosts:
+    first: dict[str, Link] = {}
+    for link in network.links():
+        if link.tier == MANAGER and link.plane == plane:
+            first.setdefault(link.lower.device, link)
+    if not first:
         yield Entry("subnet manager", network.name, plane, "", "", "", 0, note=words)
-    for host, role, priority in zip(hosts, ("master", "standby"), PRIORITIES, strict=False):
-        link = ports[host]
-        note = f"{role}, SM priority {priority}"
-        yield Entry("subnet manager", network.name, plane, host, link.lower.port, "", 0, link.upper.device, link.upper.port, note=note)
+    for link, role, priority in zip(first.values(), ("master", "standby"), PRIORITIES, strict=False):
+        lower, upper, note = link.lower, link.upper, f"{role}, SM priority {priority}"
+        yield Entry("subnet manager", network.name, plane, lower.device, lower.port, "", 0, upper.device, upper.port, note=note)
 
 
 def _ipoib(network: Network) -> Iterator[Entry]:
