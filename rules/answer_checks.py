@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
-from rules.answers import AnswerError
+from rules.answers import AnswerError, check_range, field_of, foreign_currency
 from rules.own_server import OWN_SERVER_ID
 from rules.scale import size_given
 
@@ -58,6 +58,11 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         from rules.sizing.own_prices import check_own_prices  # reads answers itself
 
         check_own_prices(answers, catalog)
+    for key, value in answers.values.items():
+        declared = field_of(key)
+        if declared.kind == "quantity" and foreign_currency(declared, str(value)):
+            amount = answers.number(key) or 0.0
+            check_range(declared, amount, amount)
 
 
 def _check_vendors(answers: Answers, catalog: Catalog) -> None:
@@ -144,6 +149,8 @@ def _of_the_training(workload: Workload) -> Iterator[tuple[tuple[str, ...], str]
         yield ("training.lora_rank",), f"{workload.kind} trains no adapters"
     if workload.kind != "recommendation":
         yield ("training.embedding_sharding", "training.embedding_optimizer"), "only recommendation models have embedding tables to place"
+    if workload.model.tower is None:
+        yield ("training.image_tokens",), f"{workload.model.name} reads no images, or how its tower is built is not known"
     if workload.post_training not in ("grpo", "ppo"):
         yield ("training.rollout",), "nothing samples answers; give training.post_training grpo or ppo"
     if not workload.model.experts:

@@ -96,6 +96,7 @@ FIELDS: tuple[AnswerField, ...] = (
     AnswerField("training.tokens", "number", "15T", minimum=1, maximum=1e18, units_ignored=_TOKENS),
     AnswerField("training.samples", "number", "1.28M", minimum=1, maximum=1e18, units_ignored=_TOKENS),
     _count("training.lora_rank", "16", 1, 65_536, 16, "rank 16 on all linear layers is a common start"),
+    _percent("training.image_tokens", "50 %", 100),
     _choice("training.post_training", POST_TRAINING),
     _choice("training.rollout", ROLLOUTS),
     _choice("training.embedding_sharding", TABLE_SHARDINGS),

@@ -37,6 +37,7 @@ from rules.sizing.memory_states import (
 )
 from rules.sizing.parameters import vision_tokens
 from rules.sizing.pipeline import in_flight, loss_stage, placed_parts, recomputed_share
+from rules.sizing.towers import TowerBytes, tower_bytes
 from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, narrow_state_bytes, state_bytes
 
 if TYPE_CHECKING:
@@ -54,6 +55,7 @@ joined [torch.distributed.pipelining, merge_chunks; counted]. Part of the workin
 whose ends cover 2 (not joined) to 6 (an fp32 copy)."""
 PREFETCHED_UNITS = 2.0
 """Fully sharded training holds the unit that computes and the one that is fetched ahead [PyTorch FSDP documentation]."""
+NO_TOWER = TowerBytes(0.0, 0.0)
 TRANSFORMERS = ("dense", "moe", "vision_transformer")
 
 THRESHOLDS_IN_FORMULAS = {
@@ -155,13 +157,14 @@ class MemoryModel:
         part, stages = self.stages(plan)[stage], plan.pipeline
         weights, gradients, optimizer = self._states(plan, part)
         plain, mixed, plain_again, mixed_again = self.micro_batch_bytes(plan)
+        tower = self.tower(plan) if stage == 0 else NO_TOWER
         flying = in_flight(stage, stages, plan.virtual_stages, self.micro_batches(plan), plan.schedule)
         with_experts = part.layers - part.dense_layers
         kept = part.dense_layers * plain + with_experts * mixed
         if plan.recompute == "full":
             share = recomputed_share(plan, part.layers)
             kept = share * kept + (1 - share) * (part.dense_layers * plain_again + with_experts * mixed_again)
-        again = max(plain_again if part.dense_layers else 0.0, mixed_again if with_experts else 0.0)
+        again = max(tower.again, plain_again if part.dense_layers else 0.0, mixed_again if with_experts else 0.0)
         loss, working = 0.0, self._working_set(plan, part)
         if stage == loss_stage(stages, plan.schedule):
             head = self.loss_head(plan)
@@ -171,7 +174,7 @@ class MemoryModel:
             again = max(0.0, again - loss)
             if self.options.keeps_outputs and stages > 1:
                 working += KEPT_LOGITS_BYTES * entries * self.micro_batches(plan)
-        activations = flying * kept
+        activations = flying * (kept + tower.kept)
         if plan.recompute == "full":
             activations += again
         else:
@@ -179,6 +182,14 @@ class MemoryModel:
         if self.options.keeps_outputs and stages > 1:
             activations += self._pipeline_buffers(plan, stage)
         return weights, gradients, optimizer, activations, loss, working
+
+    def tower(self, plan: Plan) -> TowerBytes:
+        """Return what the tower for images leaves of a micro-batch on the first stage: nothing without images, or where it is frozen."""
+        if self.shape.tower is None or not self.workload.image_share:
+            return NO_TOWER
+        tokens = self.tokens * max(plan.micro_batch, self.least_micro_batch) / plan.context
+        images = self.workload.image_share * tokens
+        return tower_bytes(self.shape.tower, self.workload.precision, images, plan, self.options.activations)
 
     def loss_head(self, plan: Plan) -> LossHead:
         """Return the loss head of the software: as stated, else fused, or plain with full sharding and no pipeline."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rules.sizing.pipeline import SCHEDULE_WORDS
+
 if TYPE_CHECKING:
     from rules.sizing.results import Plan, Workload
 
@@ -11,9 +13,13 @@ POST_TRAINING_NOTE = (
     "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
 )
 TOWERS_NOTE = (
-    "out of scope: activations of the towers for images or sound, whose parameters count as part of the layers; "
-    "give what they take as reserved memory"
+    "out of scope: activations of towers for sound, and for images of a shape that is not known; their parameters count as part of the "
+    "layers; give what they take as reserved memory"
 )
+TRAINED_TOWER_NOTE = (
+    "{share:.0%} of the tokens come from images; the first stage holds what their tower leaves, whose time is not counted"
+)
+FROZEN_TOWER_NOTE = "no token comes from images, or the tower for them is frozen: it leaves nothing for the backward pass"
 PAIRS_NOTE = "both answers of a pair are held at once: a micro-batch counts as two sequences at least"
 TABLE_NOTES = {
     "balanced": "embedding tables are assumed to spread evenly over the GPUs",
@@ -51,8 +57,7 @@ FIRST_FSDP_NOTE = (
 )
 """63 and 58 GB reserved for a peak of 42 GB [meta-llama/llama-cookbook issue 120], 29 for 19 GB [the same, pull request 650]."""
 SCHEDULE_NOTE = (
-    "1F1B is counted, interleaved where there are virtual stages; out of scope of the search: zero-bubble schedules and DualPipe "
-    "(`estimate` counts their memory), and recomputation of some of the layers (a remedy where it is needed)"
+    "1F1B is searched, interleaved where there are virtual stages; zero-bubble schedules and DualPipe where parallelism.schedule says so"
 )
 FULL_SHARDING = 3
 
@@ -63,13 +68,16 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
     sharded = plan.zero_stage == FULL_SHARDING and plan.pipeline == 1 and plan.data * plan.context > 1
     said = {
         f"stage {fullest + 1} of {plan.pipeline} is the fullest": plan.pipeline > 1,
-        SCHEDULE_NOTE: plan.pipeline > 1,
+        SCHEDULE_NOTE: plan.pipeline > 1 and plan.schedule == "1f1b",
+        SCHEDULE_WORDS.get(plan.schedule, ""): plan.pipeline > 1 and plan.schedule != "1f1b",
         "experts are assumed to receive equal shares of tokens; early in training a few receive far more": bool(shape.experts),
         OFFLOAD_NOTES.get(plan.offload, ""): plan.offload in OFFLOAD_NOTES,
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
         UNKNOWN_OUTPUTS_NOTE: shape.kind == "cnn" and not shape.forward_activations,
         TABLE_NOTES.get(workload.embedding_sharding, ""): shape.kind == "recommendation",
-        TOWERS_NOTE: shape.has_towers,
+        TOWERS_NOTE: shape.has_towers and shape.tower is None,
+        TRAINED_TOWER_NOTE.format(share=workload.image_share): shape.tower is not None and workload.image_share > 0,
+        FROZEN_TOWER_NOTE: shape.tower is not None and not workload.image_share,
         PAIRS_NOTE: workload.post_training == "dpo",
         POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rules.answers import AnswerError
 from rules.sizing.parameters import count_parameters, counted_total
 from rules.sizing.results import ModelShape
+from rules.sizing.towers import tower_of
 from rules.sizing.typical_shapes import FFN_RATIO, HEAD_DIM, KEY_VALUE_HEADS, LARGE_VOCABULARY, largest_divisor, typical_dense, typical_moe
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def shape_from_preset(preset: ModelPreset) -> ModelShape:
     values.pop("name", None)
     if preset.kind == "multimodal" and preset.published_parameters is not None:
         values.setdefault("parameters", preset.published_parameters.to("1"))
-        values["has_towers"] = True
+        values["has_towers"], values["tower"] = True, tower_of(preset.config)
     return _complete(ModelShape(name=preset.name, kind=kind, assumed=preset.kind in ROUGH_KINDS, **values))
 
 

@@ -80,6 +80,7 @@ def _essence(workload: Workload) -> tuple[object, ...]:
         workload.reserved_gib,
         workload.embedding_sharding,
         workload.embedding_optimizer,
+        workload.image_share,
     )
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rules.sizing.memory_estimate import MemoryEstimate
     from rules.sizing.ownership import Charges
     from rules.sizing.reliability import Goodput
+    from rules.sizing.towers import Tower
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,7 @@ class ModelShape:
     `full_attention_layers` counts the layers that see the whole sequence all the same. `latent_size`: the width of the
     tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: the width of state-space mixers, averaged
     over the layers. `forward_activations`: elements of the outputs of all convolutions for one image. `has_towers`: the stated
-    `parameters` hold towers for images or sound beside the layers.
+    `parameters` hold towers for images or sound beside the layers, `tower` is that for images where its shape is known.
     """
 
     name: str
@@ -88,6 +89,7 @@ class ModelShape:
     tables: int = 0
     dense_parameters: float = 0.0
     has_towers: bool = False
+    tower: Tower | None = None
     assumed: bool = False
 
     def __hash__(self) -> int:
@@ -122,6 +124,7 @@ class Workload:
     `trainable_parameters` have gradients and optimizer state (all but for LoRA and QLoRA). `post_training`: none, dpo, grpo or ppo,
     which keep models beside the trained one; `rollout`: whether the engine that samples is separate, sleeping or awake on these GPUs.
     `reserved_gib`: what others take of each GPU's memory. `embedding_sharding` and `embedding_optimizer` are those of tables.
+    `image_share`: share of a sample's tokens that come from images through a tower that is trained.
     """
 
     kind: str
@@ -145,6 +148,7 @@ class Workload:
     reserved_gib: float = 0.0
     embedding_sharding: str = "balanced"
     embedding_optimizer: str = ""
+    image_share: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from rules.sizing import workload_defaults as default
 from rules.sizing.model import ASSUMED_LANGUAGE_MODEL, count_parameters, shape_from_answers
 from rules.sizing.parameters import embedding_parameters, vision_tokens
 from rules.sizing.results import ModelShape, ParameterCount, Workload
+from rules.sizing.towers import ASSUMED_IMAGE_SHARE
 from rules.sizing.training_bytes import FP32_BYTES, ROOT_MOMENTS, embedding_factor, state_bytes
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.answers import Answers
 
+PERCENT = 100.0
 ADAPTER_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
 FROZEN_FLOPS_SHARE = 2.0 / 3.0
 """Forward and input gradients remain of the three passes when the weights are frozen."""
@@ -92,7 +94,21 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         embedding_sharding=answers.text("training.embedding_sharding") if answers.given("training.embedding_sharding") else "balanced",
         embedding_optimizer=_of_tables(answers, shape),
         reserved_gib=answers.number("training.reserved_memory") or 0.0,
+        image_share=_image_share(resolving, kind, shape),
     )
+
+
+def _image_share(resolving: _Resolving, kind: str, shape: ModelShape) -> float:
+    """Return the share of a sample's tokens that come from images through a trained tower; adapters leave it frozen unless answered."""
+    answers = resolving.answers
+    if shape.tower is None:
+        return 0.0
+    if answers.given("training.image_tokens"):
+        return (answers.number("training.image_tokens") or 0.0) / PERCENT
+    if kind in ADAPTER_KINDS:
+        return 0.0
+    resolving.assumed["training.image_tokens"] = "50 %: half of the tokens come from images, through a tower that is trained too"
+    return ASSUMED_IMAGE_SHARE
 
 
 def _record_choices(resolving: _Resolving) -> None:

@@ -43,7 +43,7 @@ class _Stage:
         (self.layers, self.dense_layers, self.dense, self.routed, self.root, self.unit, self.matrix, self.routed_unit, self.key_value) = (
             values[: len(STAGE_FIELDS)]
         )
-        self.last, self.flying = values[len(STAGE_FIELDS)] > 0, values[len(STAGE_FIELDS) + 1]
+        self.last, self.flying, self.first = values[len(STAGE_FIELDS)] > 0, values[len(STAGE_FIELDS) + 1], values[len(STAGE_FIELDS) + 2] > 0
 
 
 class Footprint:
@@ -81,7 +81,7 @@ class Footprint:
             index = candidates[number] if number < len(candidates) else candidates[0]
             flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]), rows.schedule)
             last = loss_stage(len(parts), rows.schedule)
-            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == last), flying]
+            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == last), flying, float(index == 0)]
 
         # beyond so many micro-batches a stage holds as many as it ever will
         enough = np.minimum(micro, 2 * rows.pipeline + 1)
@@ -139,20 +139,21 @@ class Footprint:
         if found is None:
             keys = (self.rows.tensor, self.rows.context, self.rows.micro_batch)
             layers = spread(keys, lambda row: self.kernel.micro_batch_bytes(self.rows.plan(row, option)))
-            found = self._recomputed[option.recompute] = [
-                self._kept(stage, layers, full=option.recompute == "full") for stage in self.stages
-            ]
+            tower = spread(keys, lambda row: self.kernel.tower(self.rows.plan(row, option)))
+            full = option.recompute == "full"
+            found = self._recomputed[option.recompute] = [self._kept(stage, layers, tower, full=full) for stage in self.stages]
         return found
 
-    def _kept(self, stage: _Stage, layers: Reals, *, full: bool) -> tuple[Reals, Reals]:
+    def _kept(self, stage: _Stage, layers: Reals, tower: Reals, *, full: bool) -> tuple[Reals, Reals]:
         plain, mixed, plain_again, mixed_again = layers
         with_experts = stage.layers - stage.dense_layers
         kept = stage.dense_layers * plain + with_experts * mixed
         if full and self.rows.recompute_layers:
             share = np.minimum(1.0, self.rows.recompute_layers / stage.layers)
             kept = share * kept + (1 - share) * (stage.dense_layers * plain_again + with_experts * mixed_again)
-        kept = stage.flying * kept
+        kept = stage.flying * (kept + np.where(stage.first, tower[0], 0.0))
         again = np.maximum(np.where(stage.dense_layers > 0, plain_again, 0.0), np.where(with_experts > 0, mixed_again, 0.0))
+        again = np.maximum(again, np.where(stage.first, tower[1], 0.0))
         return kept, again
 
     def _loss(self, option: Option) -> Reals:
