@@ -309,7 +309,8 @@ class Storage(Product):
     """A storage system; rates and power are per `unit`, sold in steps of one unit from `minimum_units` up to `maximum_units`.
 
     `raw` is the capacity of the drives, `capacity` what `protection` leaves of it. `client_slots` are the requests that one client may
-    have under way (NFS); absent where clients are not bound so.
+    have under way (NFS); absent where clients are not bound so. `protocols` are the ways in which clients reach it that were read, in
+    words of the answer `data.protocols` and `gpudirect`; others may be offered.
     """
 
     system: str = Field(pattern=r"^(parallel_file_system|object_store|nfs|block|local)$")
@@ -320,6 +321,7 @@ class Storage(Product):
     capacity: Bytes | None = None
     protection: Text | None = None
     client_slots: Count | None = None
+    protocols: Text | None = None
     read_iops: Count | None = None
     write_iops: Count | None = None
     minimum_units: Count | None = None

@@ -19,6 +19,7 @@ SCHEDULES = ("1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe")
 COOLING = ("air", "rear_door", "liquid", "immersion")
 REDUNDANCIES = ("n", "n_plus_1", "2n")
 CLIMATES = ("cold", "temperate", "hot_dry", "hot_humid")
+PROTOCOLS = ("posix", "nfs", "smb", "s3", "csi")
 FEEDS = (
     "208v_single_phase",
     "230v_single_phase",
@@ -147,6 +148,7 @@ FIELDS: tuple[AnswerField, ...] = (
     # the largest published file system, Orion at Oak Ridge, holds 0.7 EB
     _quantity("data.size", "30 TB", "TB", 1e-6, 1e6),
     _choice("data.access", ("sequential", "random", "small_files"), "sequential", "data for training at scale is packed into large files"),
+    AnswerField("data.protocols", "names", "posix, s3, csi", choices=PROTOCOLS),
     _quantity("data.existing_rate", "3.2 GB/s", "GB/s", 0.01, 10_000),
     _quantity("data.existing_free", "40 TB", "TB", 0, 1e6),
     _count("data.users", "40", 1, 100_000, units=("users", "user", "people")),

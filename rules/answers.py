@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import re
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -30,6 +31,9 @@ FLOAT_DIGITS = 15
 """Decimal digits that a floating-point number keeps."""
 MOST_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
+USD = "USD"
+_CURRENCY = re.compile(r"[^A-Za-z]*(?:[kKMBGT]|thousand|million|billion|trillion)?\s*([A-Z]{3})(?=$|\s*/)")
+RATES = "budget.exchange_rates"
 _BY_KEY = {each.key: each for each in FIELDS}
 
 
@@ -80,15 +84,26 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
         raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {_got(raw)}")
     text = _one_line(declared, raw if isinstance(raw, str) else _written(raw))
+    currency = foreign_currency(declared, text)
     try:
+        if currency:
+            if magnitude(text.replace(currency, USD, 1), declared.unit) < 0:
+                raise AnswerError(declared.key, f"{text!r} is below zero")
+            return text
         number, unit = split(text)
         if not unit:
             text = f"{text} {declared.unit}"
         value = magnitude(text, declared.unit)
     except QuantityError as error:
         raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.unit}, such as {declared.example!r}") from error
-    _check_range(declared, value, number)
+    check_range(declared, value, number)
     return text
+
+
+def foreign_currency(declared: AnswerField, text: str) -> str:
+    """Return the currency that an amount of money is written in, where it is not USD: "EUR" of "3M EUR"; "" otherwise."""
+    found = _CURRENCY.match(text) if declared.unit.startswith(USD) else None
+    return found.group(1) if found and found.group(1) != USD else ""
 
 
 def _written(raw: float) -> str:
@@ -105,7 +120,8 @@ def _one_line(declared: AnswerField, raw: str) -> str:
     return " ".join(text.split())
 
 
-def _check_range(declared: AnswerField, value: float, shown: float) -> None:
+def check_range(declared: AnswerField, value: float, shown: float) -> None:
+    """Raise AnswerError where a value, in the field's unit, is outside what the field allows."""
     if not math.isfinite(value):
         raise AnswerError(declared.key, f"expected a finite number, got {shown}")
     low, high = declared.minimum, declared.maximum
@@ -123,6 +139,8 @@ def _parse_number_text(declared: AnswerField, raw: object) -> Value:
     """Check a number and keep it as it was written ("15.6T"), so that a file shows what the person said."""
     number = _parse_number(declared, raw)
     if isinstance(raw, str):
+        if "%" in declared.units_ignored and 0 < number < 1 and raw.strip()[-1].isdigit():
+            raise AnswerError(declared.key, f"{raw.strip()!r} can be a share or a percentage; write {number:g} % or {100 * number:g} %")
         return _one_line(declared, raw)
     return int(number) if number == int(number) else number
 
@@ -138,7 +156,7 @@ def _parse_number(declared: AnswerField, raw: object) -> float:
         raise AnswerError(declared.key, f"{error}; expected a number such as {declared.example!r}") from error
     if unit and unit not in declared.units_ignored:
         raise AnswerError(declared.key, f"expected a plain number such as {declared.example!r}, got the unit {unit!r}")
-    _check_range(declared, number, number)
+    check_range(declared, number, number)
     return number
 
 
@@ -253,8 +271,19 @@ class Answers:
             return None
         declared = field_of(key)
         if declared.kind == "quantity":
+            currency = foreign_currency(declared, str(value))
+            if currency:
+                return magnitude(str(value).replace(currency, USD, 1), declared.unit) * self.worth_of(currency, key)
             return magnitude(str(value), declared.unit)
         return split(value)[0] if isinstance(value, str) else float(value)
+
+    def worth_of(self, currency: str, key: str) -> float:
+        """Return what one unit of a currency is worth in USD, as the answers say; raises AnswerError of `key` where they do not."""
+        for text in self.names(RATES):
+            name, _, worth = text.partition("=")
+            if name.strip() == currency and worth.strip():
+                return split(worth.strip())[0]
+        raise AnswerError(key, f"no rate of {currency!r} is known; give its worth in {RATES}, such as '{currency} = 1.08'")
 
     def count(self, key: str) -> int | None:
         """Return the value as a whole number, None where there is none."""

@@ -110,7 +110,12 @@ def same_answer(key: str, text: str, value: Value | None) -> bool:
         return False
     if meant == value or UNKNOWN in (meant, value) or field_of(key).kind not in NUMBER_KINDS:
         return meant == value
-    return Answers({key: meant}).number(key) == Answers({key: value}).number(key) if value is not None else False
+    if value is None:
+        return False
+    try:
+        return Answers({key: meant}).number(key) == Answers({key: value}).number(key)
+    except AnswerError:  # money in a currency whose rate stands in another answer
+        return meant == value
 
 
 def origin_of(answers: Answers, key: str, design: Design | None = None) -> tuple[str, str]:

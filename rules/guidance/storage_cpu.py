@@ -5,6 +5,7 @@ from __future__ import annotations
 from rules.findings import Kind, Stage, Strength
 from rules.guidance.declare import Ask, F, Fix, Rule
 from rules.guidance.host import HOST_RULES
+from rules.guidance.storage_protocols import PROTOCOL_RULES
 from rules.guidance.storage_systems import SYSTEM_RULES
 from rules.sizing.storage import CLIENTS_IN_DOUBT
 
@@ -269,4 +270,4 @@ STORAGE_RULES: tuple[Rule, ...] = (
     ),
 )
 
-RULES: tuple[Rule, ...] = tuple(sorted((*HOST_RULES, *SYSTEM_RULES, *STORAGE_RULES), key=lambda rule: rule.id))
+RULES: tuple[Rule, ...] = tuple(sorted((*HOST_RULES, *PROTOCOL_RULES, *SYSTEM_RULES, *STORAGE_RULES), key=lambda rule: rule.id))

@@ -13,7 +13,7 @@ from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
-from rules.sizing.own_prices import RENT, own_prices
+from rules.sizing.own_prices import RENT, canonical, own_prices
 from rules.sizing.ownership import added, charges, once_factor, residual_value, scaled, sum_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
@@ -73,7 +73,7 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
         missing=_missing(lines, server),
-        notes=(*_notes(candidate, server, energy, extra), *_unused(lines, answers)),
+        notes=(*_notes(candidate, server, energy, extra), *_unused(lines, answers, catalog)),
         outlay=outlay,
         yearly=yearly,
         charges=extra,
@@ -238,10 +238,11 @@ def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | No
     return Range(low, expected, high, Kind.ESTIMATED)
 
 
-def _unused(lines: Iterable[BomLine], answers: Answers) -> tuple[str, ...]:
+def _unused(lines: Iterable[BomLine], answers: Answers, catalog: Catalog) -> tuple[str, ...]:
     """Return a note on the person's own prices that price nothing of this bill."""
     billed = {line.item for line in lines}
-    unused = [item for item in own_prices(answers) if item not in billed and not item.startswith(RENT)]
+    named = [canonical(item, catalog) for item in own_prices(answers)]
+    unused = [item for item in named if item not in billed and not item.startswith(RENT)]
     return (f"your own prices of what this bill does not hold: {', '.join(unused)}",) if unused else ()
 
 

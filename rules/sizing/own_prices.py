@@ -21,6 +21,8 @@ RENT = "rent:"
 BILLED_BY_NAME = ("nfs-file-server", "home-file-server", "parallel-file-system", "object-store")
 """Lines of the bill that are no product of the catalog: a quote of them is named like this."""
 TRAY = "-tray"
+DEAREST_USD = 1e9
+"""No single item costs more: a hundred times the dearest rack of the catalog, in USD."""
 SHELVES = ("nodes", "gpus", "switches", "nics", "cables", "storage", "racks", "pdus", "cooling", "cpus")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _AMOUNT = re.compile(r"(.*?)\s*([A-Z]{3})")
@@ -45,10 +47,32 @@ def own_prices(answers: Answers) -> dict[str, OwnPrice]:
     return _prices(given, answers.names(RATES)) if given else {}
 
 
+def own_price(item: str, answers: Answers, catalog: Catalog) -> OwnPrice | None:
+    """Return the person's own price of a product id, named by its id or any other name that the catalog knows it by; None without one."""
+    given = own_prices(answers)
+    if item in given or not given:
+        return given.get(item)
+    return next((price for name, price in given.items() if canonical(name, catalog) == item), None)
+
+
+def canonical(name: str, catalog: Catalog) -> str:
+    """Return the id of what a price is of: "dgx-h200" is nvidia-dgx-h200; the name itself where no product is called so."""
+    bare = name.removeprefix(RENT)
+    for shelf in (getattr(catalog, each) for each in SHELVES):
+        if bare in shelf:
+            return name[: len(name) - len(bare)] + str(shelf[bare].id)
+    return name
+
+
 def check_own_prices(answers: Answers, catalog: Catalog) -> None:
     """Raise AnswerError where a price or rate cannot be read, or names an item that no bill can have."""
     exchange_rates(answers)
+    seen: dict[str, str] = {}
     for item in own_prices(answers):
+        id_ = canonical(item, catalog)
+        if id_ in seen:
+            raise AnswerError(PRICES, f"{seen[id_]!r} and {item!r} are one item with two prices; keep one of them")
+        seen[id_] = item
         name = item.removeprefix(RENT)
         shelves = (catalog.gpus,) if item.startswith(RENT) else [getattr(catalog, each) for each in SHELVES]
         if any(name in shelf for shelf in shelves) or name in BILLED_BY_NAME or name.removesuffix(TRAY) in catalog.nodes:
@@ -65,7 +89,9 @@ def _rates(given: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
         currency, value = _halves(RATES, text, "EUR = 1.08, what one euro is worth in USD")
         number, unit = _number(RATES, value)
         if not _CURRENCY.fullmatch(currency) or unit not in ("", USD) or number <= 0:
-            raise AnswerError(RATES, f"{text!r}: expected a currency of three letters and its worth, such as 'EUR = 1.08'")
+            raise AnswerError(RATES, f"{text!r}: expected a currency of three letters and its worth above zero, such as 'EUR = 1.08'")
+        if currency == USD and number != 1.0:
+            raise AnswerError(RATES, f"{text!r}: all is counted in USD, so one USD is worth 1; name another currency")
         rates[currency] = number
     return tuple(rates.items())
 
@@ -82,6 +108,10 @@ def _prices(given: tuple[str, ...], rates_given: tuple[str, ...]) -> dict[str, O
             raise AnswerError(PRICES, f"{text!r}: no rate of {currency!r} is known; {known}")
         if number < 0:
             raise AnswerError(PRICES, f"{text!r}: a price is not below zero")
+        if number * rates[currency] > DEAREST_USD:
+            raise AnswerError(PRICES, f"{text!r}: nothing on a bill costs over {DEAREST_USD:,.0f} USD apiece; check amount and currency")
+        if item in found:
+            raise AnswerError(PRICES, f"{item!r} is given two prices; keep one of them")
         found[item] = OwnPrice(number * rates[currency], value if currency == USD else f"{value} at {rates[currency]:g} USD")
     return found
 

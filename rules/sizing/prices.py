@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from catalogs.schema import Kind
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.lookup import fact_value
-from rules.sizing.own_prices import RENT, exchange_rates, own_prices
+from rules.sizing.own_prices import RENT, exchange_rates, own_price
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -69,7 +69,7 @@ def quote_of(item: str, catalog: Catalog, answers: Answers | None = None) -> Quo
     None where it is unknown. Prices in another currency count where its rate is known, by the row or by the person: an exchange rate is a
     price too, and none is in the catalog.
     """
-    if answers is not None and (own := own_prices(answers).get(item)) is not None:
+    if answers is not None and (own := own_price(item, answers, catalog)) is not None:
         return Quote(own.usd, own.usd, "", YOURS, "high", Kind.YOU, f"your own price, {own.words}")
     rates = tuple(exchange_rates(answers).items()) if answers is not None else ()
     rows = _purchase_rows(catalog.prices, rates).get(item)
@@ -138,7 +138,7 @@ def rental_rows(gpu: str, catalog: Catalog) -> tuple[Price, ...]:
 
 def rental_range(gpu: str, catalog: Catalog, answers: Answers | None = None) -> tuple[float, float] | None:
     """Return the lowest and highest cloud price of a GPU-hour in USD, on demand: the person's own alone where given; None if unknown."""
-    if answers is not None and (own := own_prices(answers).get(f"{RENT}{gpu}")) is not None:
+    if answers is not None and (own := own_price(f"{RENT}{gpu}", answers, catalog)) is not None:
         return own.usd, own.usd
     rows = [row for row in _by_item(catalog.prices, RENTAL_UNIT).get(gpu, ()) if SPOT not in row.what]
     if not rows:

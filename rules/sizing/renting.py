@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
-from rules.sizing.own_prices import RENT, own_prices
+from rules.sizing.own_prices import RENT, own_price
 from rules.sizing.prices import SPOT, YOURS, rental_range, rental_rows
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class RentOrBuy:
 
 def offers_of(gpu: str, catalog: Catalog, answers: Answers) -> tuple[Offer, ...]:
     """Return every cloud price of the GPU, the person's own first, then on demand by price, spot capacity last."""
-    own = own_prices(answers).get(f"{RENT}{gpu}")
+    own = own_price(f"{RENT}{gpu}", answers, catalog)
     rows = [] if own is None else [Offer("your own price", own.usd, own.usd, "", YOURS, "high")]
     for row in rental_rows(gpu, catalog):
         source = row.source if isinstance(row.source, str) else ", ".join(row.source)

@@ -206,10 +206,13 @@ def largest_local(shelf: Shelf[Node]) -> float:
     return max((node.local_storage.to("GB") * GB / node.trays for node in shelf if node.local_storage is not None), default=0.0)
 
 
-def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds, existing: float | None = None) -> tuple[str, str]:
+def shared_storage(
+    preference: str, nodes: int, gpus: int, needs: StorageNeeds, existing: float | None = None, *, over_objects: bool = False
+) -> tuple[str, str]:
     """Decide the kind of shared storage and say why: local, nfs_server, parallel_file_system, object_store, both or existing.
 
     `existing` is the rate of one server (bytes per second) to storage that is there already; it is used unless another was asked for.
+    `over_objects` says that data is reached over S3 alone.
     """
     if preference != "any":
         return preference, "as asked for"
@@ -217,6 +220,8 @@ def shared_storage(preference: str, nodes: int, gpus: int, needs: StorageNeeds, 
         return "existing", "which the servers are connected to"
     if nodes <= 1:
         return "local", "a single node reads and saves on its own NVMe drives"
+    if over_objects:
+        return "object_store", "since data is reached over S3 alone"
     if file_server_suffices(nodes, gpus, needs):
         return "nfs_server", "one file server with a 100 Gb/s port is enough, even at half its rate"
     if (needs.dataset or 0.0) >= OBJECT_STORE_FROM_BYTES:

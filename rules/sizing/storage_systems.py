@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 GB = 1e9
+GPUDIRECT = "gpudirect"
+"""Word among a system's protocols for NVIDIA's direct path into GPU memory."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,11 @@ class _Rated:
         return self.record.verified and all(part is not None and part.verified for part in parts)
 
 
+def offered_protocols(record: Storage) -> tuple[str, ...]:
+    """Return the ways in which a system is known to be reached; empty where none was read."""
+    return () if record.protocols is None else tuple(part.strip() for part in str(record.protocols.value).split(","))
+
+
 @lru_cache(maxsize=8)
 def _rated(shelf: Shelf[Storage]) -> tuple[_Rated, ...]:
     rows = []
@@ -95,7 +102,8 @@ def choose_system(
     Only systems whose read and write rate and capacity are known are chosen unasked; where `vendors` names a maker of storage, its
     systems come first even with unknown values, which stay unknown. `working_set` replaces the capacity needed. Of those, the cheapest
     with a price is taken; without any price the one that draws least, since power is what else is paid for; without a stated power the
-    one of fewest units. What states neither cannot be compared, and the reason says how many those were.
+    one of fewest units. What states neither cannot be compared, and the reason says how many those were. Before all that come the
+    systems that are known to offer most of the protocols that the answers ask for.
     """
     wanted = {vendor.lower() for vendor in vendors}
     rows = [row for row in _rated(catalog.storage) if row.record.system == kind]
@@ -104,9 +112,12 @@ def choose_system(
     quotes = {each.product: quote_of(each.product, catalog, answers) for each in sized}
     prices = {product: quote.expected for product, quote in quotes.items() if quote is not None}
 
-    def order(each: StorageSystem) -> tuple[bool, float, bool, float, int, str]:
+    wanted_ways = answers.names("data.protocols") if answers is not None and answers.given("data.protocols") else ()
+
+    def order(each: StorageSystem) -> tuple[int, bool, float, bool, float, int, str]:
         cost = prices.get(each.product, 0.0) * each.units
-        return each.product not in prices, cost, each.power_w is None, each.power_w or 0.0, each.units, each.product
+        unserved = sum(way not in offered_protocols(catalog.storage[each.product]) for way in wanted_ways)
+        return unserved, each.product not in prices, cost, each.power_w is None, each.power_w or 0.0, each.units, each.product
 
     best = min(sized, key=order, default=None)
     return None if best is None else replace(best, because=_why(best, sized, prices, asked=bool(named)))

@@ -60,6 +60,16 @@ _OBJECTS = computed(
 _NODE_NETWORK = taken("fabric:front_gbps", "node.nics.storage", "node.nics.storage_speed", "node.nics.compute_speed")
 
 ORIGINS: dict[str, Origin] = {
+    **for_each("protocols_asked protocols_wanted", taken("data.protocols")),
+    **for_each(
+        "protocols_known protocols_offered protocols_short protocols_unserved s3_unserved",
+        computed("stages.storage_protocols.protocol_facts", "system", "object_store", "data.protocols", "storage.protocols"),
+    ),
+    **for_each(
+        "direct_offered direct_missing direct_open", computed("stages.storage_protocols.protocol_facts", "system", "gpu", "direct_rdma")
+    ),
+    "direct_gpu": taken("gpu.vendor"),
+    "direct_rdma": taken("fabric:rdma"),
     "has_plan": computed("sizing.plans.search_plans", "plan.label", "size.gpus"),
     "gpu": taken("gpu.name"),
     "node": taken("node.name"),

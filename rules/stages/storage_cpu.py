@@ -31,6 +31,7 @@ from rules.stages.host_facts import host_facts
 from rules.stages.storage_cpu_facts import checkpoint_facts, existing_room, need_facts, system_facts
 from rules.stages.storage_cpu_fields import FACTS
 from rules.stages.storage_cpu_sections import describe, storage_design
+from rules.stages.storage_protocols import protocol_facts
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -92,7 +93,8 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         access=access,
         users=answers.count("data.users") if answers.given("data.users") else None,
     )
-    kind, because = shared_storage(preferred, candidate.nodes, candidate.gpus, needs, existing)
+    over_objects = answers.given("data.protocols") and answers.names("data.protocols") == ("s3",)
+    kind, because = shared_storage(preferred, candidate.nodes, candidate.gpus, needs, existing, over_objects=over_objects)
     needs = on_file_server(needs) if kind == "nfs_server" else needs
     system, store = _systems(needs, kind, candidate, context)
     node_storage = _node_storage(candidate)
@@ -176,6 +178,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "local_most_tb": most / TB,
         **checkpoint_facts(sized, context),
         **system_facts(sized, context),
+        **protocol_facts(sized.system, sized.object_store, candidate, context),
         **host_facts(sized.host_needs, candidate.host),
         **existing_room(sized, context),
         "memory_shared": candidate.node.topology == UNIFIED,

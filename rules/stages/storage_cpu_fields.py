@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from rules.facts import FactField
 from rules.stages.host_facts import HOST_FACTS
+from rules.stages.storage_protocols import PROTOCOL_FACTS
 
 FACTS: tuple[FactField, ...] = (
     FactField("has_plan", "whether a parallel plan was found; without one the rates are those of the reference"),
@@ -97,4 +98,5 @@ FACTS: tuple[FactField, ...] = (
     FactField("home_rate_gb_per_s", "rate of a file server with a 100 Gb/s port that so many clients reach together"),
     FactField("mode_asked", "whether the way of writing checkpoints was asked for"),
     *HOST_FACTS,
+    *PROTOCOL_FACTS,
 )

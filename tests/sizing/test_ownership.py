@@ -7,6 +7,7 @@ import pytest
 from catalogs import load_catalog
 from catalogs.quantities import magnitude, quantity
 from rules.advisor import advise, consider
+from rules.answer_checks import check_answers
 from rules.answers import AnswerError, Answers
 from rules.sizing.own_prices import exchange_rates, own_prices
 from rules.sizing.ownership import interest_share, residual_shares
@@ -36,6 +37,24 @@ def usd(value):
 # ------------------------------------------------------------------------------------------------------------ own prices
 
 
+def test_amounts_in_another_currency_count_at_the_rate_that_was_named(catalog):
+    """At 1.08 USD for a euro, 0.2 EUR/kWh are 0.216 USD/kWh, 8M EUR are 8.64M USD, and 20 EUR/kWh are more than 10 USD/kWh."""
+    rates = {"budget.exchange_rates": ["EUR = 1.08"]}
+    answers = Answers.of({**rates, "budget.electricity_price": "0.2 EUR/kWh", "budget.purchase": "8M EUR"})
+    assert answers.number("budget.electricity_price") == pytest.approx(0.216)
+    assert answers.number("budget.purchase") == pytest.approx(8.64e6)
+    assert answers.text("budget.purchase") == "8M EUR"
+    with pytest.raises(AnswerError, match=r"21\.6 USD/kWh is outside"):
+        check_answers(Answers.of({**rates, "budget.electricity_price": "20 EUR/kWh"}), catalog)
+
+
+def test_an_own_price_may_go_by_any_name_of_the_product(catalog):
+    """The catalog knows the DGX H200 as "dgx-h200" too; a price under that name is the price of the server."""
+    assert catalog.nodes["dgx-h200"].id == "nvidia-dgx-h200"
+    answers = Answers.of({"budget.own_prices": ["dgx-h200 = 381k USD"]})
+    assert quote_of("nvidia-dgx-h200", catalog, answers).low == 381_000
+
+
 def test_a_price_in_another_currency_at_the_rate_that_was_named():
     """380,000 euros at 1.08 USD are 410,400 USD."""
     answers = Answers.of({"budget.own_prices": ["nvidia-dgx-h200 = 380k EUR"], "budget.exchange_rates": ["EUR = 1.08"]})
@@ -60,6 +79,13 @@ def test_a_row_of_the_catalog_in_euros_counts_once_its_rate_is_known(catalog):
         ("budget.own_prices", ["nvidia-dgx-h200 = many USD"], "number"),
         ("budget.exchange_rates", ["EURO = 1.08"], "three letters"),
         ("budget.exchange_rates", ["EUR = 0"], "three letters"),
+        ("budget.exchange_rates", ["USD = 2"], "one USD is worth 1"),
+        ("budget.own_prices", ["nvidia-dgx-h200 = 1e12 USD"], "check amount and currency"),
+        ("budget.own_prices", ["nvidia-dgx-h200 = 1 USD", "nvidia-dgx-h200 = 2 USD"], "two prices"),
+        ("budget.own_prices", ["nvidia-dgx-h200 = 1 USD", "dgx-h200 = 2 USD"], "one item with two prices"),
+        ("budget.purchase", "3M EUR", "no rate of 'EUR' is known"),
+        ("budget.staff", "-1 EUR/year", "below zero"),
+        ("budget.utilisation", "0.7", "write 0.7 % or 70 %"),
     ],
 )
 def test_what_cannot_be_counted_is_refused_by_name(catalog, key, given, told):
