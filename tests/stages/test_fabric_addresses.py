@@ -110,7 +110,8 @@ class TestInfiniband:
         assert "LMC 0: 1,068 of the 49,151 LIDs" in subnet.note
         assert "suffice up to LMC 5" in subnet.note
         assert (lids_of(network), lids_of(network, 5), lids_of(network, 6)) == (1068, 32_688, 65_328)
-        assert largest_lmc(network) == 5
+        assert largest_lmc(network, 49_151) == 5
+        assert largest_lmc(network, 1067) is None
         assert "prefix 0xfe80000000000000" in subnet.note, "the default prefix of a lone subnet"
 
     def test_subnet_managers_are_a_master_and_a_standby_on_different_leaves(self, infiniband):

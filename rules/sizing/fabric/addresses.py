@@ -17,6 +17,7 @@ from rules.sizing.fabric.infiniband_addresses import infiniband_entries
 from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, NODE_LEAF, SPINE_CORE
 from rules.sizing.fabric.networks import OUT_OF_BAND, networks_of
 from rules.sizing.fabric.transport import subnet_manager_words
+from rules.sizing.lookup import threshold_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -43,7 +44,8 @@ def address_plan(candidate: Candidate, context: Context) -> Iterator[Entry]:
         if network.name == OUT_OF_BAND:
             yield from _out_of_band(network)
         elif network.protocol == "infiniband":
-            yield from infiniband_entries(network, subnet_manager_words(sized.choice.chosen) if sized.choice.chosen else "")
+            words = subnet_manager_words(sized.choice.chosen) if sized.choice.chosen else ""
+            yield from infiniband_entries(network, words, int(threshold_number(context.catalog.thresholds, "fab-ib-lids")))
         else:
             yield from _links(network, numbers)
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from rules.sizing.fabric.links import Link
     from rules.sizing.fabric.networks import Network
 
-UNICAST_LIDS = 49_151
-"""Unicast LIDs of one InfiniBand subnet, 0x0001 to 0xBFFF [InfiniBand architecture specification; OpenSM]."""
 LARGEST_LMC = 7
 """The LMC has three bits: a port has at most 2^7 LIDs [InfiniBand architecture specification; opensm(8), --lmc]."""
 DEFAULT_PREFIX, FIRST_PREFIX = 0xFE80_0000_0000_0000, 0xFEC0_0000_0000_0000
@@ -32,11 +30,14 @@ PARTITIONS = ("Default=0x7fff : ALL=limited, SELF=full ;", "cluster=0x0001, ipoi
 members of one; a tenant takes a key of its own in its place. mtu=5 are 4,096 bytes."""
 
 
-def infiniband_entries(network: Network, managers: str) -> Iterator[Entry]:
-    """Yield the rows of an InfiniBand network; `managers` says in words where subnet managers run if they have no links of their own."""
+def infiniband_entries(network: Network, managers: str, most_lids: int) -> Iterator[Entry]:
+    """Yield the rows of an InfiniBand network, one subnet of which has `most_lids` unicast LIDs.
+
+    `managers` says in words where subnet managers run if they have no links of their own.
+    """
     planes = sorted({device.plane for device in network.devices() if device.kind == "switch"})
     for plane in planes:
-        yield _subnet(network, plane, len(planes))
+        yield _subnet(network, plane, len(planes), most_lids)
         yield from _managers(network, plane, managers)
         for line in PARTITIONS:
             yield Entry("partition", network.name, plane, "", "", "", 0, note=f"partitions.conf: {line}")
@@ -53,18 +54,18 @@ def lids_of(network: Network, lmc: int = 0) -> int:
     return switches + (ends << lmc)
 
 
-def largest_lmc(network: Network) -> int | None:
+def largest_lmc(network: Network, most_lids: int) -> int | None:
     """Return the largest LMC with which the LIDs of one subnet suffice; None where not even one LID per port does."""
-    return max((lmc for lmc in range(LARGEST_LMC + 1) if lids_of(network, lmc) <= UNICAST_LIDS), default=None)
+    return max((lmc for lmc in range(LARGEST_LMC + 1) if lids_of(network, lmc) <= most_lids), default=None)
 
 
-def _subnet(network: Network, plane: int, planes: int) -> Entry:
+def _subnet(network: Network, plane: int, planes: int, most_lids: int) -> Entry:
     prefix = DEFAULT_PREFIX if planes == 1 else FIRST_PREFIX + plane
-    largest, lids = largest_lmc(network), lids_of(network)
+    largest, lids = largest_lmc(network, most_lids), lids_of(network)
     if largest is None:
-        says = f"{lids:,} LIDs are needed and one subnet has {UNICAST_LIDS:,}: this needs several subnets with routers between them"
+        says = f"{lids:,} LIDs are needed and one subnet has {most_lids:,}: this needs several subnets with routers between them"
     else:
-        says = f"LMC 0: {lids:,} of the {UNICAST_LIDS:,} LIDs of one subnet; they suffice up to LMC {largest}"
+        says = f"LMC 0: {lids:,} of the {most_lids:,} LIDs of one subnet; they suffice up to LMC {largest}"
     return Entry("subnet", network.name, plane, "", "", "", 0, note=f"prefix 0x{prefix:016x}; {says}; SHARP takes one more LID per switch")
 
 
