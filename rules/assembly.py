@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import format_number
 from rules.answer_checks import doubtful_answers, unused_answers
 from rules.choice import size_follows_limits
+from rules.counting import counted
 from rules.design import Alternative, Assumption, Design, Rejected
 from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
@@ -107,8 +108,8 @@ def _chosen_because(ranking: Ranking) -> Finding:
     assert best is not None
     others = (*ranking.good, *ranking.unproven)
     if not others:
-        number = len(best.candidate.conflicts)
-        because = f"no candidate meets every answer; this one comes nearest, with {number} conflict{'' if number == 1 else 's'}"
+        conflicts = counted(len(best.candidate.conflicts), "conflict")
+        because = f"no candidate meets every answer; this one comes nearest, with {conflicts}"
     elif not ranking.good:
         because = f"no candidate is known to keep the budget; of {len(others)} whose price is open it is the first by {best.measure}"
     elif len(ranking.good) == 1:

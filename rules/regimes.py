@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -184,7 +186,7 @@ def regime_text(regime: ValidatedRegime) -> str:
 def _error_text(regime: ValidatedRegime, what: Estimate) -> str:
     runs = _runs(regime, what)
     sources = regime.time_source if what is Estimate.TIME else regime.memory_source
-    counted = f"{runs} run{'s' if runs > 1 else ''} ({', '.join(sources)})"
+    seen = f"{counted(runs, 'run')} ({', '.join(sources)})"
     if what is Estimate.TIME:
-        return f"{counted}: off by {regime.time_mean or 0:.0%} on average, 90% of them within {regime.time_p90 or 0:.0%}"
-    return f"{counted}: off by {regime.memory_mean or 0:.0%} on average, {regime.memory_inside or 0:.0%} inside the range"
+        return f"{seen}: off by {regime.time_mean or 0:.0%} on average, 90% of them within {regime.time_p90 or 0:.0%}"
+    return f"{seen}: off by {regime.memory_mean or 0:.0%} on average, {regime.memory_inside or 0:.0%} inside the range"

@@ -30,8 +30,8 @@ Part = tuple[str, str | None]
 VALUE_DIGITS = 4
 """Significant digits of a number in a value that is written back as an answer: as many as are shown."""
 
-_COUNTED = re.compile(r"(\d[\d,.]*) ([\w-]+)\(s\)")
-"""A number and a noun whose plural it decides, as templates write it: "{gpus} GPU(s)"."""
+_COUNTED = re.compile(r"(\d[\d,.]*) ((?:[\w-]+ )?[\w-]+)\((e?s)\)")
+"""A number and a noun whose plural it decides, as templates write it: "{gpus} GPU(s)", "{switches} Ethernet switch(es)"."""
 
 
 @lru_cache(maxsize=4096)
@@ -116,11 +116,11 @@ def fill(template: str, rule: Rule, shown: Shown) -> str:
         text = "".join([literal if name is None else literal + shown[name] for literal, name in parts])
     except KeyError as error:
         raise RuleError(rule.id, f"its text prints the field {error}, which stage {rule.stage} does not state") from error
-    return _COUNTED.sub(_in_number, text) if "(s)" in template else text
+    return _COUNTED.sub(_in_number, text) if "s)" in template else text
 
 
 def _in_number(found: re.Match[str]) -> str:
-    return f"{found[1]} {found[2]}" if found[1] == "1" else f"{found[1]} {found[2]}s"
+    return f"{found[1]} {found[2]}" if found[1] == "1" else f"{found[1]} {found[2]}{found[3]}"
 
 
 def numbers_of(rule: Rule, shown: Shown) -> dict[str, str]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from rules.answers import Answers
+from rules.counting import counted
 from wizard.files import FileError, answers_text, load, write_atomically
 from wizard.kept import (
     Kept,
@@ -115,7 +116,7 @@ class Work:
     @property
     def changed_text(self) -> str:
         """Return how many conclusions differ from those of the file: "12 conclusions changed"."""
-        return f"{len(self.changes)} conclusion{'s' if len(self.changes) != 1 else ''} changed"
+        return f"{counted(len(self.changes), 'conclusion')} changed"
 
     def change(self, session: Session) -> bool:
         """Take over a changed session; returns whether the answers changed and the design must follow."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number
+from rules.counting import counted
 from rules.explanation.leaves import answer_step, threshold_step
 from rules.explanation.numbers import Chain, words
 from rules.explanation.steps import Step, StepKind
@@ -176,7 +177,7 @@ class Conclusions(Chain):
             )
             text = "its price is unknown; ranked apart" if each.apart else ""
             conflicts = len(each.candidate.conflicts)
-            text = f"{conflicts} conflict(s)" if conflicts else text
+            text = counted(conflicts, "conflict") if conflicts else text
             shown = f"{each.candidate.units:,} × {each.candidate.node.name}"
             steps.append(Step(StepKind.CANDIDATE, f"{number}. {shown}", text, figures))
         details = {"kind": found.kind.value, "strength": found.strength.value}

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import format_number, format_quantity
+from rules.counting import counted
 from rules.explanation.formulas import Numbers, formula_step
 from rules.explanation.leaves import PRICES, answer_step, catalog_steps, has_value, mapping_numbers, number_at
 from rules.explanation.results import RESULTS, SIZE, Result, sizing_inputs
@@ -124,7 +125,7 @@ class Chain:
         new = self.first_time(StepKind.CATALOG, root if prices else name)
         steps = catalog_steps(name, self.candidate, self.context)
         if prices and not new:
-            yield Step(StepKind.CATALOG, root, value=f"{len(steps)} line(s) of the bill", repeated=True)
+            yield Step(StepKind.CATALOG, root, value=f"{counted(len(steps), 'line')} of the bill", repeated=True)
             return
         for step in steps:
             yield step if new else replace(step, repeated=True)

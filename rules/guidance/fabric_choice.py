@@ -106,8 +106,8 @@ CHOICE_RULES: tuple[Rule, ...] = (
         guidance=("G4.3", "G2b.2"),
         because=(
             "Half of the rate would lengthen a step by {half_rate_longer_percent} only, twice the latency floor by {floor_longer_percent} "
-            "with messages of up to {message_mib} MiB, and tensor, expert and context groups stay inside fast links: {switches} Ethernet "
-            "switch(es) do."
+            "with messages of up to {message_mib} MiB, and tensor, expert and context groups stay inside fast links: Ethernet "
+            "is enough, on {switches} switch(es)."
         ),
         decides=("fabric.compute.technology", "{technology_name}, {layout_words}: {switch_words}"),
     ),

@@ -51,7 +51,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         guidance=("G2f.1",),
         thresholds=("fab-nic-per-gpu",),
         because=(
-            "{nics_per_node} adapter(s) serve {gpus_per_node} GPUs of a node; with fast links inside, the usual build is one per "
+            "A node has {nics_per_node} adapter(s) for {gpus_per_node} GPUs; with fast links inside, the usual build is one per "
             "GPU, so the network is the narrow place: {offered_gbps} per GPU."
         ),
         fix=(Fix("own_server.nics", "give each GPU its own adapter", "{gpus_per_node}"),),
@@ -107,7 +107,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         thresholds=("fab-frontend-3to1", "fab-three-networks"),
         because=(
             "Storage and in-band traffic have adapters and {front_switches} switches of their own at {front_ratio}:1, so they take "
-            "nothing from the GPUs' network; {managed_switches} management switch(es) reach {managed_ports} ports."
+            "nothing from the GPUs' network; {managed_ports} ports hang on {managed_switches} management switch(es)."
         ),
         decides=("fabric.storage.network", "{front_gbps} Ethernet, two links per node, shared by storage and in-band"),
     ),
@@ -214,7 +214,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         guidance=("G2e.1", "G2c.1"),
         thresholds=("fab-min-spines",),
         because=(
-            "{spine} spine(s) have enough ports, but losing one takes {spine_loss_percent} of what passes between leaves; with two, "
+            "Enough ports are on {spine} spine(s), but losing one takes {spine_loss_percent} of what passes between leaves; with two, "
             "a double failure under load has led to storms of pause frames."
         ),
         ask=Ask(

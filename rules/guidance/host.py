@@ -17,7 +17,7 @@ HOST_RULES: tuple[Rule, ...] = (
         guidance=("G3c.1", "G4.5"),
         thresholds=("cpu-cores",),
         because=(
-            "{gpus_per_node} GPU(s) with {workers_per_gpu} loading processes each need {cores_needed} physical cores; the node has "
+            "Loading for {gpus_per_node} GPU(s), {workers_per_gpu} processes each, takes {cores_needed} physical cores; the node has "
             "{cores_offered}."
         ),
         decides=("host.cores", "{cores_offered} cores per node"),
@@ -48,7 +48,7 @@ HOST_RULES: tuple[Rule, ...] = (
         guidance=("G3c.1", "G3c.2"),
         thresholds=("cpu-cores",),
         because=(
-            "{gpus_per_node} GPU(s) with {workers_per_gpu} loading processes each, one process per GPU and the system need {cores_needed} "
+            "Loading for {gpus_per_node} GPU(s), {workers_per_gpu} processes each, one process per GPU and the system take {cores_needed} "
             "physical cores; the node has {cores_offered}."
         ),
         fix=(
@@ -64,7 +64,7 @@ HOST_RULES: tuple[Rule, ...] = (
         when=(F.cores_known == False,),  # noqa: E712
         guidance=("G3c.1",),
         thresholds=("cpu-cores",),
-        because="The catalog does not state the processors of {node}; {gpus_per_node} GPU(s) need {cores_needed} physical cores.",
+        because="The catalog does not state the processors of {node}; {cores_needed} physical cores are needed for {gpus_per_node} GPU(s).",
         ask=Ask(
             to="server vendor",
             ask="Which processors come with {node}, with how many physical cores, and on which socket hangs each GPU and adapter?",

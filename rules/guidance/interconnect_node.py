@@ -93,7 +93,7 @@ NODE_RULES: tuple[Rule, ...] = (
         guidance=("G2f.1", "G2f.2"),
         thresholds=("ic-nic-slot",),
         because=(
-            "On {node} {shared_slots} slot(s) carry both the network among GPUs and the one to storage: reading data and writing "
+            "On {node} the network among GPUs and the one to storage share {shared_slots} slot(s): reading data and writing "
             "checkpoints take from what collectives have, and both networks fail with one adapter."
         ),
         fix=(Fix("own_server.nic_networks", "give storage an adapter of its own", "separate"), _OTHER),

@@ -59,7 +59,7 @@ OWNERSHIP_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.own_price_count > 0,),
         guidance=("G7.5",),
-        because="{own_price_count} price(s) are your own and stand before those of the catalog; the design ranks by them.",
+        because="The design ranks by {own_price_count} price(s) of your own, before those of the catalog.",
     ),
     Rule(
         id="money.phased",

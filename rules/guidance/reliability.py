@@ -152,8 +152,7 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
         thresholds=("rel-rate-h100",),
         because=(
             "With failures the run takes {run_time}, at best {run_time_low}; the deadline is {deadline_days} and cannot be met with "
-            "{nodes} "
-            "node(s)."
+            "{nodes} node(s)."
         ),
         fix=(_DEADLINE, _NODES),
     ),
@@ -315,10 +314,9 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
         guidance=("G4.4",),
         thresholds=("rel-spares",),
         because=(
-            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each). {spare_nodes} spare(s) are worth having: one "
-            "more "
-            "would cost {spare_cost_percent} of the cluster and be missing for less of the time. Operators keep {limit_rel_spares_low} to "
-            "{limit_rel_spares_high} %."
+            "{nodes_out} nodes are out for repair at a time on average ({repair_days} each). It is worth having {spare_nodes} spare(s): "
+            "one more would cost {spare_cost_percent} of the cluster and be missing for less of the time. Operators keep "
+            "{limit_rel_spares_low} to {limit_rel_spares_high} %."
         ),
         decides=("reliability.spare_nodes", "{spare_nodes}"),
     ),

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
+from rules.counting import counted
 from rules.sizing import cooling, equipment, feeds, immersion, moving_in, power, power_cap, racks
 from rules.sizing.equipment import Room
 from rules.sizing.fabric.floor import far_hall
@@ -329,16 +330,16 @@ def _server_note(candidate: Candidate, catalog: Catalog) -> tuple[str, ...]:
     if not count:
         return ()
     low, expected, high = fact_value(catalog.facts, equipment.SERVER, "power").ends("kW")
-    return (
-        f"{count} management server(s) are counted at {expected:g} kW each, an estimate ({low:g} to {high:g} kW): their product is open",
-    )
+    servers = counted(count, "management server is", "management servers are")
+    return (f"{servers} counted at {expected:g} kW each, an estimate ({low:g} to {high:g} kW): the product is open",)
 
 
 def _notes(candidate: Candidate, sizing: FacilitySizing, catalog: Catalog) -> tuple[str, ...]:
     assert sizing.draw is not None
     notes = [f"power of one {candidate.node.name}: {sizing.draw.basis}", *_server_note(candidate, catalog)]
     if sizing.spare_units:
-        notes.append(f"{sizing.spare_units} spare node(s) are counted in power and racks, not in a year's energy")
+        spare = counted(sizing.spare_units, "spare node is", "spare nodes are")
+        notes.append(f"{spare} counted in power and racks, not in a year's energy")
     if sizing.unknown:
         notes.append(f"no published power, left out of the sums: {', '.join(sizing.unknown)}")
     if candidate.node.height is None and not (candidate.node.is_rack or candidate.node.desktop):

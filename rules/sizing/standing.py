@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.own_server import OWN_SERVER_ID
 
 if TYPE_CHECKING:
@@ -24,11 +25,6 @@ def stands_in_racks(node: Node, units: int, answers: Answers) -> bool:
         return False
     alone = node.id == OWN_SERVER_ID and units == 1 and node.topology in ("pcie", "bridge", "none")
     return not alone or any(answers.given(key) for key in RACK_ANSWERS)
-
-
-def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its word: "1 rack", "1,024 racks"."""
-    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
 
 
 def places_words(racks: int, tanks: int) -> str:

@@ -7,6 +7,7 @@ from itertools import pairwise
 from math import log2
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.fabric.adapters import gpu_direct
 from rules.sizing.fabric.compute import domains_spanned, experts_spanned, needs_compute_fabric
@@ -144,7 +145,7 @@ def _counts(sized: SizedFabric) -> dict[str, Scalar]:
         "planes": counts.planes,
         "layout": spec.layout,
         "layout_words": PLANE_WORDS if spec.layout == "single" and counts.planes > 1 else LAYOUT_WORDS[spec.layout],
-        "spine_words": counted_words(counts.spine, "spine"),
+        "spine_words": counted(counts.spine, "spine"),
         "switch_words": " + ".join(f"{number} {tier}" for number, tier in tiers if number),
         **_words(counts),
         "link_gbps": spec.link_speed_gbps,
@@ -192,11 +193,6 @@ def _adapters(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "effective_gbps": sized.effective_gbps,
         "bus_gb_per_s": _bus_gb_per_s(sized, candidate) if sized.choice.chosen else 0.0,
     }
-
-
-def counted_words(number: int, what: str) -> str:
-    """Return a count with its noun: "1 spine", "4 spines"."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def _bus_gb_per_s(sized: SizedFabric, candidate: Candidate) -> float:
@@ -256,7 +252,7 @@ def _plan(sized: SizedFabric, candidate: Candidate, context: Context) -> dict[st
     message, base = traffic.message_mib, _base_nodes(candidate, context)
     return {
         "base_nodes": base,
-        "base_words": counted_words(base, "node"),
+        "base_words": counted(base, "node"),
         "domains_spanned": domains_spanned(candidate),
         "expert_domains": experts_spanned(candidate),
         "zero_stage": plan.zero_stage if plan else 0,

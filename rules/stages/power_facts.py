@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude
 from catalogs.schema import Kind
+from rules.counting import counted
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing import cooling, immersion, moving_in, warm_air
 from rules.sizing.feeds import TOLERANCE_KW
@@ -14,7 +15,7 @@ from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.power import gpu_sum_w, supplies_of
 from rules.sizing.power_cap import cap_that_fits, rating_w, speed_share
 from rules.sizing.racks import binding_words
-from rules.sizing.standing import RACK, TANK, counted, places_words
+from rules.sizing.standing import RACK, TANK, places_words
 from rules.stages.power_sections import needs_cabinet
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ def test_four_units_tier_by_tier():
     assert lines[3].startswith("leaf    [01] [02] [03] … [32]  32 × ")
     assert "1,016 links" in lines[4]
     assert lines[5].startswith("nodes   [unit 01] [unit 02] [unit 03] [unit 04]  127 × NVIDIA DGX H100")
-    assert any("2 link(s) from each leaf to each of its 16 spines" in line for line in lines)
+    assert any("2 links from each leaf to each of its 16 spines" in line for line in lines)
     assert any(line.startswith("out-of-band:") for line in lines)
 
 

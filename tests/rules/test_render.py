@@ -20,3 +20,9 @@ from tests.rules.samples import rule
 def test_a_count_of_one_has_no_plural(count, told):
     made = rule("vram.counted")
     assert fill("on {gpus} GPU(s).", made, Shown({"gpus": count})) == told
+
+
+@pytest.mark.parametrize(("count", "told"), [(1, "1 management switch and 1 box"), (3, "3 management switches and 3 boxes")])
+def test_a_plural_in_es_follows_an_adjective_too(count, told):
+    made = rule("vram.counted")
+    assert fill("{gpus} management switch(es) and {gpus} box(es)", made, Shown({"gpus": count})) == told

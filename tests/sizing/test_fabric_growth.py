@@ -26,7 +26,7 @@ def test_from_one_unit_to_two_half_of_the_uplinks_move():
     growth = grow(*counted(32), 64)
     assert growth.moved == 128
     assert (growth.leaf, growth.spine, growth.tiers) == (16, 8, 2)
-    assert growth.first_day == "all 8 spines, 4 spines more than now, with 4 link(s) from each leaf to each"
+    assert growth.first_day == "all 8 spines, 4 spines more than now, with 4 links from each leaf to each"
     assert growth.moved_prepared == 0
     assert growth.added_switches == 8 + 4
     assert growth.added_links == 512

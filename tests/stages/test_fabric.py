@@ -282,7 +282,7 @@ def test_growth_and_failures_stand_in_the_design(catalog):
     assert sections["fabric.growth"]["no_link_moves_up_to"] == "128 nodes (1,024 GPUs)"
     assert sections["fabric.growth"]["two_tiers_up_to"] == "256 nodes (2,048 GPUs)"
     assert sections["fabric.growth"]["doubled"].startswith("256 nodes: 64 leaf + 32 spine; 512 links move, 48 switches")
-    assert "1 link(s) from each leaf to each" in sections["fabric.growth"]["doubled"]
+    assert "1 link from each leaf to each" in sections["fabric.growth"]["doubled"]
     assert sections["fabric.failures"]["leaf"] == "32 nodes keep 87.5 % of their rate, all nodes together 96.88 %"
     assert sections["fabric.failures"]["spine"] == "128 nodes keep 93.8 % of what passes between leaves, all nodes together 93.75 %"
     growing, context = made(catalog, "nvidia-dgx-h100", 32, preferences__fabric="infiniband", scale__later_nodes=64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -121,8 +122,8 @@ def _check(catalog: Catalog, options: argparse.Namespace) -> int:
         for problem in problems:
             print(f"{problem.record}: {problem.key}: {problem.message}; {problem.fix}")
     broken = sum(problem.check == "files_load" for problem in problems)
-    unread = f" without {broken} kind{'s' if broken > 1 else ''} that could not be read" if broken else ""
-    narrate(f"{sum(_loaded(catalog, kind) for kind in SHELVES)} records checked{unread}, {len(problems)} problems")
+    unread = f" without {counted(broken, 'kind')} that could not be read" if broken else ""
+    narrate(f"{sum(_loaded(catalog, kind) for kind in SHELVES)} records checked{unread}, {counted(len(problems), 'problem')}")
     return NO if problems else GOOD
 
 

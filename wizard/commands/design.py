@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -132,6 +133,7 @@ def _narrate(design: Design, output: str | None) -> None:
         for change in each.changes[:1]:
             narrate(f"        smallest change: {change.key}: {change.text}")
     warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
-    narrate(f"{warnings} warnings, {len(design.assumptions)} assumptions, {questions} vendor questions")
+    counts = ((warnings, "warning"), (len(design.assumptions), "assumption"), (questions, "vendor question"))
+    narrate(", ".join(counted(number, noun) for number, noun in counts))
     if output:
         narrate(f"wrote {output}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import textwrap
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ def _told(answers: Answers, key: str) -> str:
 
 def _narrate(mended: Mended, output: str | None) -> None:
     conflicts = len(mended.after.conflicts)
-    narrate(f"{len(mended.applied)} remedies applied, {conflicts} conflict{'' if conflicts == 1 else 's'} left")
+    narrate(f"{counted(len(mended.applied), 'remedy', 'remedies')} applied, {counted(conflicts, 'conflict')} left")
     if conflicts:
         narrate("'cluster-wizard explain DESIGN.toml conflicts' names the answers that cannot hold together, and what would help")
     if output is not None:

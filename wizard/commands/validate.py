@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from wizard.cli import GOOD, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -63,7 +64,7 @@ def _summary(found: Validation) -> str:
     sources = {each.source for each in found.outcomes}
     kept = sum(each.met is True for each in found.bars)
     told = f", {kept} of {len(found.bars)} promises kept" if found.bars else ""
-    return f"{len(found.outcomes):,} runs of {len(sources)} source{'s' if len(sources) > 1 else ''}{told}"
+    return f"{counted(len(found.outcomes), 'run')} of {counted(len(sources), 'source')}{told}"
 
 
 def _regimes(found: Validation) -> str:

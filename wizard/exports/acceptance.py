@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TextIO
 
+from rules.counting import counted
 from rules.sizing.acceptance import LOOK_FROM_BYTES, PASS_FROM_BYTES, acceptance_plan
 from rules.sizing.acceptance_commands import GIB
 from rules.sizing.collectives import MIB
@@ -34,9 +35,8 @@ def write(considered: Considered, stream: TextIO) -> None:
 
 
 def _test(test: CollectiveTest, stream: TextIO) -> None:
-    nodes = f"{test.nodes:,} node{'s' if test.nodes > 1 else ''}"
     stream.write(f"\n### {test.called} on {test.where}\n\n")
-    stream.write(f"{nodes}, {test.ranks:,} GPUs" + (f": `{test.command}`" if test.command else "") + "\n\n")
+    stream.write(f"{counted(test.nodes, 'node')}, {counted(test.ranks, 'GPU')}" + (f": `{test.command}`" if test.command else "") + "\n\n")
     stream.write("| message | expected | limit | below the limit |\n|---:|---:|---:|---|\n")
     for each in test.points:
         limit = "" if each.limit is None else _rate(each.limit)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import quantity
 from rules.answer_fields import OFFLOADS
+from rules.counting import counted
 from rules.sizing.parameters import count_parameters, vision_tokens
 from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
@@ -203,7 +204,7 @@ def _batch(row: RunRow, base: Plan, shape: ModelShape, notes: list[str]) -> tupl
         notes.append(f"the batch is not stated: rates are for {IMAGES_PER_GPU} per GPU")
         return IMAGES_PER_GPU * base.gpus, False
     steps = steps or (STAGES_OF_BATCH * base.pipeline if base.pipeline > 1 else 1)
-    notes.append(f"the global batch is not stated: rates are for {steps} micro-batch(es) per data-parallel rank")
+    notes.append(f"the global batch is not stated: rates are for {counted(steps, 'micro-batch', 'micro-batches')} per data-parallel rank")
     return (micro or 1) * steps * base.data, False
 
 

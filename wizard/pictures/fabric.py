@@ -7,6 +7,7 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from rules import counting
 from rules.sizing.fabric.design import design_fabric
 from rules.sizing.fabric.front_links import FrontWiring
 from rules.sizing.fabric.management import ManagementWiring
@@ -233,10 +234,11 @@ def _notes(network: Network, counted: FabricNetwork, sized: SizedFabric) -> tupl
     if network.name == "compute" and sized.choice.chosen is not None:
         plane = sized.choice.chosen.counts.plane
         if plane.spines:
-            notes.append(f"{plane.leaf_spine_pair} link(s) from each leaf to each of its {plane.leaf_up // plane.leaf_spine_pair} spines")
+            links = counting.counted(plane.leaf_spine_pair, "link")
+            notes.append(f"{links} from each leaf to each of its {plane.leaf_up // plane.leaf_spine_pair} spines")
         if plane.cores:
             pods = f"{plane.pods} pods of {plane.pod_spines} spines per rail"
-            notes.append(f"{pods}; {plane.spine_core_pair} link(s) from a spine to each of its cores")
+            notes.append(f"{pods}; {counting.counted(plane.spine_core_pair, 'link')} from a spine to each of its cores")
         if counted.manager_links:
             notes.append(f"{counted.manager_links} links to two fabric managers")
     if counted.media:

@@ -6,8 +6,9 @@ import math
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.placed import alike, placed_racks
-from rules.sizing.standing import counted, places_words
+from rules.sizing.standing import places_words
 from wizard.pictures.bars import shown
 
 if TYPE_CHECKING:

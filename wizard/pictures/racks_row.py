@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.fabric.floor import ROW_RACKS
 from rules.sizing.fabric.schedule import schedule_of
 from rules.sizing.placed import placed_racks
-from rules.sizing.standing import counted, places_words
+from rules.sizing.standing import places_words
 from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def _cable_words(hall: Hall) -> list[str]:
     largest = ", ".join(f"{first}–{second} {count:,}" for (first, second), count in _between(hall).most_common(LARGEST))
     media = ", ".join(f"{count:,} {medium} up to {hall.longest[medium]:.3g} m" for medium, count in sorted(hall.media.items()))
     count = len(_between(hall))
-    bundles = f"{count:,} bundle{'' if count == 1 else 's'}"
+    bundles = counted(count, "bundle")
     return [
         f"links by medium: {media}; {hall.metres / 1000:,.1f} km bought in all",
         f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}",

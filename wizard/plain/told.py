@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.findings import Kind
 from wizard.interview import load_interview
 from wizard.preferences import own_note
@@ -76,7 +77,7 @@ def design_lines(design: Design) -> Iterable[str]:
     warnings, questions = design.of_kind(Kind.WARNING), design.of_kind(Kind.QUESTION)
     yield from (f"Warning: {each.because}" for each in warnings)
     counts = ((len(warnings), "warning"), (len(design.assumptions), "assumption"), (len(questions), "vendor question"))
-    yield ", ".join(_count(number, noun) for number, noun in counts) + "."
+    yield ", ".join(counted(number, noun) for number, noun in counts) + "."
     yield from (f"A rule failed: {failure}" for failure in design.failures)
 
 
@@ -140,7 +141,3 @@ def _values(prefix: str, section: Mapping[str, object]) -> Iterable[str]:
             yield from _values(key, value)
         else:
             yield f"{key}: {value}"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from rules.counting import counted
 from rules.findings import Kind, Stage
 from wizard.changes import answers_changed, figures_changed, reasons, stages_changed
 from wizard.glyphs import sign
@@ -42,11 +43,9 @@ def count_texts(design: Design) -> list[tuple[str, str]]:
         ("assumed", "assumption", len(design.assumptions), ""),
         ("question", "question", len(design.of_kind(Kind.QUESTION)), ""),
     )
-    shown = [(f"{sign(mark)} {number} {word}{'' if number == 1 else 's'}", style if number else "") for mark, word, number, style in rows]
+    shown = [(f"{sign(mark)} {counted(number, word)}", style if number else "") for mark, word, number, style in rows]
     if design.failures:
-        shown.append(
-            (f"{sign('conflict')} {len(design.failures)} rule{'s' if len(design.failures) > 1 else ''} failed", "bold $text-error")
-        )
+        shown.append((f"{sign('conflict')} {counted(len(design.failures), 'rule')} failed", "bold $text-error"))
     return shown if design.conflicts else [(f"{sign('holds')} no conflict", "$text-success"), *shown[1:]]
 
 
@@ -254,7 +253,7 @@ def _stage_line(number: str, stage: Stage, found: list[Finding]) -> Content:
         those = [each for each in found if each.kind is kind]
         if those:
             noun = "conflict" if kind is Kind.REJECT else "warning"
-            count = f"{len(those)} {noun}s: " if len(those) > 1 else ""
+            count = f"{counted(len(those), noun)}: " if len(those) > 1 else ""
             return Content.assemble(head, (sign(mark), style), f" {count}{those[0].because}")
     decided = [
         f"{each.decision.rpartition('.')[2].replace('_', ' ')}: {each.value}" for each in found if each.kind is Kind.DECISION and each.value

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.files import FileError, write_atomically
 from wizard.tui.actions import ACTIONS
 from wizard.tui.screens.dialogs import FileDialog
@@ -80,7 +81,7 @@ class Giver:
     def _saved(self, work: Work, path: Path, design: Design, meta: dict[str, Any]) -> None:
         work.wrote(path, design, meta)
         number = len(design.conflicts)
-        conflicts = f", with {number} conflict{'s' if number > 1 else ''}" if number else ""
+        conflicts = f", with {counted(number, 'conflict')}" if number else ""
         self._app.notify(f"Saved {path.name}{conflicts}.", timeout=4)
         self._app.keep()  # answers given while it was written stand in no file yet
         self._app.show_work()

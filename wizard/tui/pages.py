@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.style import Style
 
+from rules.counting import counted
 from rules.findings import Kind, Remedy, Stage
 from wizard.glyphs import sign
 from wizard.interview import load_interview
@@ -212,7 +213,7 @@ def questions(design: Design) -> list[Row]:
     rows: list[Row] = []
     for vendor in dict.fromkeys(each.to for each in found):
         mine = [each for each in found if each.to == vendor]
-        rows.append(heading(f"To {addressee(vendor)}", f"{len(mine)} question{'s' if len(mine) > 1 else ''}"))
+        rows.append(heading(f"To {addressee(vendor)}", counted(len(mine), "question")))
         for each in mine:
             text = Content.assemble(
                 (f" {sign('question')} ", "bold"), each.ask, ("\na good answer: ", "$foreground-muted"), each.good_answer

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from rules.counting import counted
 from wizard.glyphs import sign
 from wizard.preferences import currency, from_dollars, written
 from wizard.summary import bounded, short_money
@@ -49,7 +50,7 @@ def _sum(lines: Sequence[BomLine], *, sure: bool = True) -> str:
 
 def _unpriced(lines: Sequence[BomLine]) -> str:
     missing = sum(line.unit_low is None for line in lines)
-    return f"{missing} of {len(lines)} line{'s' if len(lines) > 1 else ''} without a price" if missing else ""
+    return f"{missing} of {counted(len(lines), 'line')} without a price" if missing else ""
 
 
 def _ends(line: BomLine) -> tuple[float, float] | None:

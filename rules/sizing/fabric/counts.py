@@ -11,6 +11,7 @@ from functools import lru_cache
 from math import ceil
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
 from rules.sizing.fabric.ports import leaf_zones
 from rules.sizing.fabric.wiring import Group, Plane, rail_plane, split_leaf, whole_racks
@@ -129,7 +130,8 @@ def _check_speeds(spec: FabricInput) -> None:
     if spec.link_speed_gbps > spec.port_speed_gbps * (1 + 1e-9):
         planes = ceil(spec.nic_speed_gbps / spec.port_speed_gbps)
         raise FabricImpossible(
-            f"an adapter of {spec.nic_speed_gbps:g} Gb/s in {spec.planes} plane(s) is too fast for ports of {spec.port_speed_gbps:g} Gb/s",
+            f"an adapter of {spec.nic_speed_gbps:g} Gb/s in {counted(spec.planes, 'plane')} is too fast for ports of "
+            f"{spec.port_speed_gbps:g} Gb/s",
             f"planes = {planes}, or ports of {spec.link_speed_gbps:g} Gb/s",
         )
 
@@ -287,7 +289,8 @@ def _rack_note(spec: FabricInput, plane: Plane) -> str:
         return ""
     if plane.unit_nodes % spec.rack_nodes:
         return f"a rack of {spec.rack_nodes} nodes has more links than a leaf has downlinks: racks lie over several units"
-    return f"units are whole racks: {plane.unit_nodes // spec.rack_nodes} rack(s) of {spec.rack_nodes} nodes each, so no unit cuts a rack"
+    racks = counted(plane.unit_nodes // spec.rack_nodes, "rack")
+    return f"units are whole racks: {racks} of {spec.rack_nodes} nodes each, so no unit cuts a rack"
 
 
 def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -> tuple[str, ...]:
@@ -301,12 +304,12 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
     if spec.manager_ports and spec.layout in ("rail", "rail_only") and spec.rack_nodes == 1:
         displaced = ceil(ceil(spec.manager_ports / spec.planes) / spec.nics_per_node)
         notes.append(
-            f"{spec.manager_ports} manager links take the leaf ports of {displaced} node(s): a full fabric serves so many nodes fewer"
+            f"{spec.manager_ports} manager links take the leaf ports of {counted(displaced, 'node')}: a full fabric serves so many fewer"
         )
     if plane.spines and plane.tiers == 2:
         least = ceil(plane.leaf * plane.leaf_up / spec.spine_ports)
         if plane.spine > least:
-            enough = f"{least} spine would" if least == 1 else f"{least} spines would"
+            enough = counted(least, "spine would", "spines would")
             notes.append(f"{enough} have enough ports; {plane.spine} divide the {plane.leaf_up} uplinks of a leaf evenly")
         unit = _largest_unit(spec)
         if spec.wired_for == "nodes" and plane.unit_nodes < unit:
@@ -317,11 +320,15 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
     if rack := _rack_note(spec, plane):
         notes.append(rack)
     if plane.tiers == 3:
-        notes.append(f"{plane.pods} pods of {plane.pod_spines} spines per rail; {plane.spine_core_pair} link(s) per spine and core")
+        notes.append(
+            f"{plane.pods} pods of {plane.pod_spines} spines per rail; {counted(plane.spine_core_pair, 'link')} per spine and core"
+        )
     if plane.tiers == 1 and plane.leaf == 1 and spec.layout not in ("single",):
         notes.append("one switch holds every link: no spine is needed")
     if spec.layout == "rail_only":
         notes.append("rails meet only inside the nodes: traffic between rails must cross the scale-up links first")
     if cages_assumed:
-        notes.append(f"cages: {holes.leaf_down} link(s) per switch cage by the switch's throughput, one adapter per cage at the node")
+        notes.append(
+            f"cages: {counted(holes.leaf_down, 'link')} per switch cage by the switch's throughput, one adapter per cage at the node"
+        )
     return tuple(notes)

@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
+from rules.counting import counted
 from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters, gpu_direct
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
 from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
@@ -137,9 +138,9 @@ def _node_notes(choice: ComputeChoice, candidate: Candidate, spares: int) -> tup
     """Return what is to be said of spare nodes, and of GPUs whose memory adapters cannot reach."""
     notes = []
     if choice.spares_wired:
-        notes.append(f"{choice.spares_wired} spare node(s) have their ports and cables")
+        notes.append(f"ports and cables are there for {counted(choice.spares_wired, 'spare node')}")
     elif spares and not candidate.node.is_rack:
-        notes.append(f"no ports are left for {spares} spare node(s): a spare takes over the cables of the node that it replaces")
+        notes.append(f"no ports are left for {counted(spares, 'spare node')}: a spare takes over the cables of the node that it replaces")
     if not gpu_direct(candidate.gpu):
         notes.append(f"adapters cannot reach the memory of a {candidate.gpu.name}: what is sent is copied through the host's memory")
     return tuple(notes)
@@ -155,7 +156,8 @@ def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, contex
     assert storage is not None
     notes = (
         "storage and in-band traffic share this network: two links per node, to two leaves",
-        f"{storage.links} links for {storage.boxes} storage box(es), two for a file server, {front.servers} management server(s)",
+        f"{counted(storage.links, 'link')} for {counted(storage.boxes, 'storage box', 'storage boxes')}, two for a file server, "
+        f"{counted(front.servers, 'management server')}",
         *((storage.note,) if storage.note else ()),
         *((adapters.assumed,) if adapters.assumed else ()),
         *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),

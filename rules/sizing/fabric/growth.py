@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.fabric.counts import count_fabric
 from rules.sizing.fabric.inputs import HALF_UNIT, FabricImpossible
 
@@ -116,8 +117,8 @@ def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, mov
         each = before.plane.leaf_up // spines if before.plane.leaf_up % spines == 0 else 0
         if each:
             more = after.spine - before.spine
-            word = "spine" if more == 1 else "spines"
-            return 0, f"all {after.spine} spines, {more} {word} more than now, with {each} link(s) from each leaf to each"
+            links = counted(each, "link")
+            return 0, f"all {after.spine} spines, {counted(more, 'spine')} more than now, with {links} from each leaf to each"
     if after.tiers == 3 and before.tiers == 2:
         return 0, (
             f"pods of {after.plane.pod_spines} spines per rail with half of their ports left for cores, as three tiers are wired: "

@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.schema import Status
+from rules.counting import counted
 from rules.sizing.fabric import optics
 from rules.sizing.fabric.floor import NEIGHBOUR_RACKS_M, SAME_RACK_M, sold_m
 
@@ -105,7 +106,7 @@ def _copper(catalog: Catalog, side: Side, length_m: float) -> Medium | None:
                 return Medium(medium, cable.id, lower_watts=ends, upper_watts=ends)
     if length_m > SAME_RACK_M:
         return None
-    name = f"copper cable {side.speed_gbps:g} Gb/s, {side.upper_per_cage} link(s) per switch cage, up to {length_m:g} m"
+    name = f"copper cable {side.speed_gbps:g} Gb/s, {counted(side.upper_per_cage, 'link')} per switch cage, up to {length_m:g} m"
     return Medium("dac", name)
 
 

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.style import Style
 from textual.widgets.option_list import Option
 
+from rules.counting import counted
 from wizard.comparing import BY_ID, CHOSEN, COLUMNS, FITS, REJECTED, Column, Entry, FilterError, entries_of, in_order, matching, price_of
 from wizard.glyphs import ascii_only, sign
 from wizard.scatter import cells, kind_of, lines, mark_of
@@ -100,7 +101,7 @@ class CompareScreen(TabScreen):
     def _head(self, columns: Sequence[Column], problem: str, shown: int, everyone: int) -> Content:
         if problem:
             return Content.styled(f"{sign('conflict')} {problem}", "$text-error")
-        count = f"{everyone} candidates" if shown == everyone else f"{shown} of {everyone} candidates"
+        count = ("" if shown == everyone else f"{shown} of ") + counted(everyone, "candidate")
         pieces = [Content.styled(f"{'':3}{count:<{self._name_width(columns)}}", "$foreground-muted").stylize(_sorts(""))]
         for column in columns:
             arrow = ("<" if self.falling else ">") if column.id == self.by else ""

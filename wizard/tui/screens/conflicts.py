@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual.content import Content
 from textual.widgets.option_list import Option
 
+from rules.counting import counted
 from wizard.glyphs import sign
 from wizard.interview import load_interview
 from wizard.shown import value_text
@@ -42,7 +43,7 @@ class ConflictScreen(ListScreen):
     def heading(self) -> str:
         """Return how many sets there are."""
         count = len(self.conflicts.sets)
-        return f"{count} conflict{'' if count == 1 else 's'}"
+        return counted(count, "conflict")
 
     def show_work(self) -> None:
         """Show the sets; they are those of the answers that they were found for."""

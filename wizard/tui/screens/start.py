@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from rules.counting import counted
 from wizard.cli import one_line
 from wizard.kept import Unfinished, unfinished
 from wizard.places import examples_folder
@@ -118,8 +119,7 @@ def _heading(text: str) -> Option:
 
 
 def _answered(work: Work) -> str:
-    number = len(work.session.answers.values)
-    return f"{number} answer{'s' if number != 1 else ''}"
+    return counted(len(work.session.answers.values), "answer")
 
 
 def _ago(when: float) -> str:
