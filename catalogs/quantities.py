@@ -39,6 +39,13 @@ _BITS = re.compile(r"(?<![A-Za-z])([kMGTP]?)b(?=$|[/ *])")
 _LINE_RATE = re.compile(r"^([kMGT]?)(?:bps|bE)$")
 _SPELLINGS = {"°C": "degC", "° C": "degC", "C": "degC", "°F": "degF", "kVA": "kV*A"}
 _SPELLINGS |= {"$": "USD", "US$": "USD", "yr": "year", "CFM": "cfm", "RU": "U"}
+_SPELLINGS |= {
+    f"{mass}/{area}{two}": f"{force}/{area}**2"
+    for mass, force, area in (("kg", "kgf", "m"), ("lb", "lbf", "ft"))
+    for two in ("²", "2", "^2")
+}
+_SPELLINGS |= {"psf": "lbf/ft**2"}
+"""Loads of floors are said by mass: 500 kg/m² is what 500 kg weigh on a square metre. The catalog's masses per area are written kg/m**2."""
 _SHOWN = (("gigabit", "Gb"), ("terabit", "Tb"), ("megabit", "Mb"), ("bit", "b"), ("degC", "°C"), ("A*kV", "kVA"))
 _DEFINITIONS = (
     "USD = [currency]",

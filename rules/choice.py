@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
+    from rules.sizing.results import FacilityDesign
 
 
 @dataclass(frozen=True)
@@ -144,10 +145,17 @@ def figures_of(candidate: Candidate, context: Context) -> Figures:
         usd_per_million_units=_in(cost.per_million_units.expected, "USD") if cost and cost.per_million_units else None,
         it_power_kw=_in(facility.it_power_maximum, "kW") if facility else None,
         total_power_kw=_in(facility.total_power, "kW") if facility else None,
-        racks=facility.rack_count if facility else None,
+        racks=_places(facility),
         tanks=(facility.racks[0].racks if facility and facility.tanks else 0) or None,
         cable_m=_cable_m(candidate),
     )
+
+
+def _places(facility: FacilityDesign | None) -> int | None:
+    """Return the racks and tanks; None where they are not known, or where none takes even one node."""
+    if facility is None or (facility.racks[0].racks == 0 and facility.racks[0].binding != "desk"):
+        return None
+    return facility.rack_count
 
 
 def _cable_m(candidate: Candidate) -> float | None:

@@ -33,10 +33,11 @@ DIGITS = 3
 RAISED = (
     "scale.deadline", "budget.purchase", "facility.total_power", "facility.racks", "facility.rack_power", "training.global_batch",
     "facility.rack_airflow", "facility.floor_load", "facility.delivery_weight", "facility.delivery_height", "facility.delivery_width",
-    "facility.delivery_depth",
+    "facility.delivery_depth", "facility.circuits_per_rack", "facility.outlets_per_rack",
 )  # fmt: skip
 """Numbers that help by being larger."""
-LOWERED = ("training.tokens", "training.samples", "training.sequence_length", "facility.inlet_temperature", "facility.pue")
+LOWERED = ("training.tokens", "training.samples", "training.sequence_length", "facility.inlet_temperature", "facility.pue",
+           "facility.water_temperature", "facility.altitude")  # fmt: skip
 """Numbers that help by being smaller."""
 EITHER_WAY = ("scale.nodes", "scale.gpus", "preferences.oversubscription")
 """Numbers that may help by being larger or smaller; larger is looked at first."""

@@ -147,6 +147,19 @@ COOLING_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="power.inlet_beyond_classes",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.inlet_celsius > F.inlet_highest_celsius,),
+        guidance=("G1f.1", "G1f.2"),
+        because=(
+            "Air of {inlet_celsius} reaches the equipment; the warmest class of ASHRAE ends at {inlet_highest_celsius}: neither nodes nor "
+            "switches and storage are built for it."
+        ),
+        fix=(Fix("facility.inlet_temperature", "cool the aisle to the recommended range", "{inlet_recommended_celsius}", lower=True),),
+    ),
+    Rule(
         id="power.inlet_too_warm",
         stage=Stage.POWER,
         kind=Kind.REJECT,
@@ -187,6 +200,23 @@ COOLING_RULES: tuple[Rule, ...] = (
         priority=20,
     ),
     Rule(
+        id="power.room_air_missing",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.power_known == True, F.cooling_matches == True, F.hall_has_air == False, F.in_racks == True),
+        guidance=("G1f.2", "G4.6"),
+        because=(
+            "The hall offers {hall_cooling} and no air cooling; {room_heat_kw} stay with the room's air: what liquid does not take from "
+            "the nodes, and all of the switches and the storage."
+        ),
+        ask=Ask(
+            to="datacenter",
+            ask="What takes the heat that stays with the room's air, and how much of it?",
+            good_answer="{room_heat_kw} or more, by coolers in the rows or rear doors",
+        ),
+    ),
+    Rule(
         id="power.sustained_clocks",
         stage=Stage.POWER,
         kind=Kind.QUESTION,
@@ -208,5 +238,50 @@ COOLING_RULES: tuple[Rule, ...] = (
             ),
             good_answer="no throttling; every GPU below {limit_pow_throttle} °C",
         ),
+    ),
+    Rule(
+        id="power.water_beyond_rating",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.cooling == "liquid", F.water_known == True, F.water_at_racks_celsius > F.coolant_highest_celsius),
+        guidance=("G1f.2",),
+        because=(
+            "Water of {water_celsius} makes coolant of {water_at_racks_celsius} at the racks; coolant units and couplings are rated up to "
+            "{coolant_highest_celsius}."
+        ),
+        fix=(Fix("facility.water_temperature", "supply cooler water", "45 °C", lower=True),),
+    ),
+    Rule(
+        id="power.water_too_warm",
+        stage=Stage.POWER,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.cooling == "liquid", F.water_known == True, F.water_celsius > limit("pow-water-class")),
+        guidance=("G1f.1", "G1f.2"),
+        thresholds=("pow-water-class",),
+        because=(
+            "{water_words}: warmer than {limit_pow_water_class} °C, where the last class with a number ends (W45). No server of the "
+            "catalog states that it holds its clocks with it."
+        ),
+        ask=Ask(
+            to="server vendor",
+            ask="Up to which temperature of coolant does {node} hold its clocks, and what does it do above?",
+            good_answer="{water_at_racks_celsius} or more at full load, in writing",
+        ),
+        fix=(Fix("facility.water_temperature", "supply cooler water", "45 °C", lower=True),),
+    ),
+    Rule(
+        id="power.water_warmer_than_air",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.cooling == "rear_door", F.water_known == True, F.water_celsius >= F.inlet_celsius),
+        guidance=("G1f.2",),
+        because=(
+            "Water of {water_celsius} in rear doors cannot bring the air back to {inlet_celsius}, at which it enters the nodes: heat flows "
+            "to what is cooler."
+        ),
+        fix=(Fix("facility.water_temperature", "supply water that is cooler than the air", lower=True),),
     ),
 )

@@ -70,6 +70,19 @@ RACK_RULES: tuple[Rule, ...] = (
         writes=("racks_thinned",),
     ),
     Rule(
+        id="power.equipment_refused",
+        stage=Stage.POWER,
+        kind=Kind.REJECT,
+        strength=Strength.HARD,
+        when=(F.power_known == True, F.in_racks == True, F.equipment_refused == True, F.nodes_per_rack >= 1),
+        guidance=("G1f.2", "G4.6"),
+        because=("The racks take {nodes_words} each, and of the network and the storage not even one box: {refused_words}."),
+        fix=(
+            Fix("facility.rack_power", "ask for racks of more power", when=(F.has_rack_limit == True,)),
+            Fix("facility.rack_units", "use higher racks", when=(F.has_rack_limit == False,)),
+        ),
+    ),
+    Rule(
         id="power.rack_count_exceeded",
         stage=Stage.POWER,
         kind=Kind.REJECT,
@@ -137,8 +150,18 @@ RACK_RULES: tuple[Rule, ...] = (
             "{node_airflow_cfm} and weighs {node_weight_kg} (0 where not stated)."
         ),
         fix=(
-            Fix("facility.circuits_per_rack", "bring more circuits to each rack", when=(F.refusing_limit == "circuits",)),
-            Fix("facility.outlets_per_rack", "fit distribution units with more outlets", when=(F.refusing_limit == "outlets",)),
+            Fix(
+                "facility.circuits_per_rack",
+                "bring more circuits to each rack",
+                "{circuits_wanted}",
+                when=(F.refusing_limit == "circuits",),
+            ),
+            Fix(
+                "facility.outlets_per_rack",
+                "fit distribution units with more outlets",
+                "{supply_count}",
+                when=(F.refusing_limit == "outlets",),
+            ),
             Fix("facility.rack_airflow", "bring more air to each rack", "{node_airflow_cfm}", when=(F.refusing_limit == "airflow",)),
             Fix("facility.floor_load", "strengthen the floor, or stand elsewhere", when=(F.refusing_limit == "floor",)),
         ),

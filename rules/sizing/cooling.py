@@ -36,6 +36,8 @@ KW_PER_TON = 3.517
 """Kilowatts in a ton of refrigeration (12,000 BTU per hour)."""
 AIR_CLASSES = ("a1", "a2", "a3", "a4")
 """Classes of air at the inlet, coolest first, by the last part of their facts' ids (`ashrae-a1`)."""
+STEEPER_CLASSES = ("a3", "a4")
+"""Classes that lose more of their highest temperature with height than A1 and A2."""
 WATER_CLASSES = (17, 27, 32, 40, 45)
 """Classes of facility water: the number is the highest supply temperature in °C, W+ is above [ASHRAE TC 9.9]."""
 METHODS = {"rear_door": "method-rear-door", "liquid": "method-direct-to-chip", "immersion": "method-immersion"}
@@ -186,12 +188,14 @@ def pressure_ratio(altitude_m: float) -> float:
     return math.pow(1.0 - LAPSE_PER_M * altitude_m, PRESSURE_EXPONENT)
 
 
-def inlet_limit_celsius(stated: float, altitude_m: float, catalog: Catalog) -> float:
-    """Return the highest inlet temperature in °C at a height, from the one `stated` for sea level.
+def inlet_limit_celsius(stated: float, altitude_m: float, catalog: Catalog, name: str = "a2") -> float:
+    """Return the highest inlet temperature in °C at a height, from the one `stated` for sea level; `name` is the class of the equipment.
 
-    One degree less for every 300 m above 900 m, as classes A1 and A2 are derated (catalog fact `ashrae-altitude`).
+    One degree less for every 300 m above 900 m, as classes A1 and A2 are derated, for every 175 m in A3 and 125 m in A4 (catalog fact
+    `ashrae-altitude`).
     """
-    start, each = (fact_value(catalog.facts, "ashrae-altitude", key).to("m") for key in ("from_height", "metres_per_kelvin"))
+    per_kelvin = f"metres_per_kelvin_{name}" if name in STEEPER_CLASSES else "metres_per_kelvin"
+    start, each = (fact_value(catalog.facts, "ashrae-altitude", key).to("m") for key in ("from_height", per_kelvin))
     return stated - max(0.0, altitude_m - start) / each
 
 
@@ -220,9 +224,19 @@ def air_class(inlet_celsius: float, altitude_m: float, catalog: Catalog) -> str:
         return "recommended"
     for name in AIR_CLASSES:
         highest = fact_value(catalog.facts, f"ashrae-{name}", "inlet_high").to("degC")
-        if inlet_celsius <= inlet_limit_celsius(highest, altitude_m, catalog):
+        if inlet_celsius <= inlet_limit_celsius(highest, altitude_m, catalog, name):
             return name.upper()
     return "none"
+
+
+def warmest_class_celsius(catalog: Catalog) -> float:
+    """Return the inlet temperature in °C above which no class of equipment may run, at sea level: 45 °C of class A4."""
+    return fact_value(catalog.facts, f"ashrae-{AIR_CLASSES[-1]}", "inlet_high").to("degC")
+
+
+def coolant_highest_celsius(catalog: Catalog) -> float:
+    """Return the highest temperature in °C towards the racks that coolant units are rated for (catalog fact `cdu-rating`)."""
+    return fact_value(catalog.facts, COOLANT_RATING, "supply_high").to("degC")
 
 
 def water_class(supply_celsius: float) -> str:

@@ -37,6 +37,7 @@ class Placement:
     """The racks by kind, the equipment that stands beside the last nodes, and that of racks of its own; kW of the fullest rack.
 
     `loads` are in the order of `plans` after the first, which is that of the nodes; a plan of no rack has its load in `beside`.
+    `too_large` names boxes of network and storage that no rack takes, each in one of its own all the same.
     """
 
     plans: tuple[RackPlan, ...]
@@ -44,6 +45,7 @@ class Placement:
     loads: tuple[tuple[Load, ...], ...]
     fullest_kw: float
     fullest_air_kw: float
+    too_large: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -252,9 +254,11 @@ def _place(
     alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(hall, context.catalog, altitude))
     if kind == "immersion":  # switches and storage stay dry, in racks of their own
         alone, room = replace(alone, units=int(answers.number("facility.rack_units") or 0)), Room(0.0, 0.0, 0.0)
+    refused: list[str] = []
     for each in wanted:
         if each is None:
             continue
+        refused += racks.too_large(each, alone)
         plan, packed = racks.place_equipment(each, alone, room, apart=far_hall(compute.racks))
         plans.append(plan)
         loads.append(packed if plan.racks else ())
@@ -265,7 +269,7 @@ def _place(
         room = room.without(packed[0])
         beside_kw = sum(load.power_kw for load in beside)
         rows.append((last_kw + beside_kw, last_kw * air_share + beside_kw))
-    return Placement(tuple(plans), tuple(beside), tuple(loads), max(row[0] for row in rows), max(row[1] for row in rows))
+    return Placement(tuple(plans), tuple(beside), tuple(loads), max(row[0] for row in rows), max(row[1] for row in rows), tuple(refused))
 
 
 def _feed_kw(load_kw: float, context: Context) -> float | None:

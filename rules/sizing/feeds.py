@@ -75,6 +75,10 @@ class FeedTerms:
         """Return how many of `circuits` carry the load when the spare ones are lost."""
         return {"2n": circuits // PATHS_OF_2N, "n_plus_1": circuits - 1}.get(self.redundancy, circuits)
 
+    def in_all(self, carrying: int) -> int:
+        """Return how many circuits a rack has of which `carrying` carry the load when the spare ones are lost."""
+        return {"2n": PATHS_OF_2N * carrying, "n_plus_1": carrying + 1}.get(self.redundancy, carrying)
+
     def rack_kw(self, feed: str, catalog: Catalog) -> float | None:
         """Return what the circuits that were given carry into one rack in kW, None where their size or number was not said."""
         if self.circuits is None or self.current_a is None or not feed:
@@ -227,8 +231,7 @@ def _redundant(load_kw: float, known: tuple[Pdu, ...], terms: FeedTerms, *, assu
     chosen = next((pdu for pdu in known if terms.each_kw(pdu) >= load_kw - TOLERANCE_KW), known[-1])
     each_kw = terms.each_kw(chosen)
     carrying = max(1, circuits_for(load_kw, each_kw))
-    circuits = {"2n": PATHS_OF_2N * carrying, "n_plus_1": carrying + 1}.get(terms.redundancy, carrying)
-    return Feed(chosen, circuits, each_kw, assumed, terms.redundancy)
+    return Feed(chosen, terms.in_all(carrying), each_kw, assumed, terms.redundancy)
 
 
 @lru_cache(maxsize=64)

@@ -176,6 +176,19 @@ def room_of(limits: RackLimits) -> Room:
     return Room(float(limits.units), limits.ceiling_kw, limits.carried_kg)
 
 
+def too_large(equipment: Equipment, limits: RackLimits) -> tuple[str, ...]:
+    """Return the boxes of which no empty rack takes one, with the measure that keeps them out: "SN5600 of 2U"."""
+    room, found = room_of(limits), []
+    for box in equipment.boxes:
+        if box.height_u > room.units:
+            found.append(f"{box.name} of {box.height_u:g}U")
+        elif (box.power_kw or 0.0) > room.power_kw:
+            found.append(f"{box.name} of {box.power_kw:.3g} kW")
+        elif (box.weight_kg or 0.0) > room.weight_kg:
+            found.append(f"{box.name} of {box.weight_kg:.3g} kg")
+    return tuple(dict.fromkeys(found))
+
+
 def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room, *, apart: bool = False) -> tuple[RackPlan, tuple[Load, ...]]:
     """Return the racks of network or storage equipment and their loads; no rack where all of it fits in what `beside` leaves free.
 

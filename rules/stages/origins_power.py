@@ -145,6 +145,12 @@ ORIGINS: dict[str, Origin] = {
     ),
     **for_each("rack_binding rack_binding_words", _FILL),
     **for_each("rack_refuses refusing_limit refusing_words", _FILL),
+    **for_each(
+        "equipment_refused refused_words",
+        computed(
+            "sizing.racks.too_large", "fabric:switches", "storage_cpu:system_units", "rack_height_u", "rack_power_limit_kw", "rack.load"
+        ),
+    ),
     "circuits_kw": computed(
         "sizing.facility.rack_limits", "facility.circuit_current", "facility.circuits_per_rack", "facility.feed_redundancy", "pdu.usable"
     ),
@@ -181,6 +187,7 @@ ORIGINS: dict[str, Origin] = {
     "air_counts_as_celsius": computed("sizing.warm_air.counts_as_celsius", "inlet_celsius", "altitude_m"),
     **for_each("clocks_low_percent clocks_expected_percent", computed("sizing.warm_air.clock_shares", "air_counts_as_celsius", "cooling")),
     "throttle_inlet_celsius": taken("threshold.pow-throttle"),
+    "inlet_highest_celsius": computed("sizing.cooling.warmest_class_celsius", "fact.ashrae-a4.inlet_high"),
     "inlet_class": computed("sizing.cooling.air_class", "inlet_celsius", "altitude_m"),
     "altitude_m": taken("facility.altitude"),
     "altitude_limit_m": computed("sizing.cooling.highest_hall_m", "fact.ashrae-altitude.highest"),
@@ -198,7 +205,9 @@ ORIGINS: dict[str, Origin] = {
     "facility_water": computed("sizing.cooling.coolant_rating_words", "fact.cdu-rating"),
     "heat_tons": computed("sizing.cooling.heat_tons", "heat_kw"),
     **for_each("water_heat_kw room_heat_kw", _WATER),
-    "water_known": taken("facility.water_temperature"),
+    **for_each("water_known water_celsius", taken("facility.water_temperature")),
+    "water_at_racks_celsius": arithmetic("water_celsius + approach", "facility.water_temperature", "cooling.approach"),
+    "coolant_highest_celsius": computed("sizing.cooling.coolant_highest_celsius", "fact.cdu-rating"),
     "water_words": computed("sizing.cooling.water_class", "facility.water_temperature", "cooling.approach"),
     "hall_has_immersion": taken("facility.cooling"),
     "tank_kw": computed("sizing.immersion.choose_tank", "node_heat_kw", "node_height_u", "cooling.capacity"),
@@ -241,6 +250,7 @@ ORIGINS: dict[str, Origin] = {
     **for_each("feed_known feed feed_usable_kw", _FEED),
     "feed_given": taken("facility.feed"),
     "circuit_usable_kw": taken("pdu.usable", "feed", "facility.continuous_load", "facility.power_factor"),
+    "circuits_wanted": computed("sizing.feeds.choose_feed", "circuits_per_unit", "facility.feed_redundancy"),
     "circuits_per_unit": arithmetic("ceil(node_power_kw / circuit_usable_kw)"),
     **for_each("feed_survives feed_loss_words", computed("sizing.feeds.choose_feed", "feed", "circuit_usable_kw", "rack_power_kw")),
     "breaker_words": taken("feed"),

@@ -105,6 +105,8 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "nodes_per_rack_by_height": math.floor(sizing.limits.units / height) if height > 0 and not node.is_rack else per_rack,
         "rack_binding": plan.binding if plan else "unknown",
         "rack_binding_words": binding_words(plan.binding, tank=sizing.tank is not None) if plan else "unknown",
+        "equipment_refused": bool(sizing.placement and sizing.placement.too_large),
+        "refused_words": ", ".join(sizing.placement.too_large) if sizing.placement else "",
         "rack_refuses": fill is not None and fill.per_rack < 1 and fill.binding in REFUSING,
         "refusing_limit": fill.binding if fill is not None else "",
         "refusing_words": binding_words(fill.binding, tank=sizing.tank is not None) if fill is not None else "",
@@ -238,6 +240,7 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         "cooling_matches": match.matches,
         "inlet_celsius": inlet,
         **_clock_facts(context, node, inlet, altitude),
+        "inlet_highest_celsius": cooling.warmest_class_celsius(context.catalog),
         "inlet_class": cooling.air_class(inlet, altitude, context.catalog),
         "altitude_m": altitude,
         "altitude_limit_m": cooling.highest_hall_m(context.catalog),
@@ -293,6 +296,9 @@ def _water_facts(context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
         "water_heat_kw": round(water_kw, 3),
         "room_heat_kw": round(heat_kw - water_kw, 3),
         "water_known": supply is not None,
+        "water_celsius": supply or 0.0,
+        "water_at_racks_celsius": supply + warmer if supply is not None else 0.0,
+        "coolant_highest_celsius": cooling.coolant_highest_celsius(context.catalog),
         "water_words": f"water of {supply:g} °C (class {cooling.water_class(supply)}), {supply + warmer:g} °C at the racks"
         if supply is not None
         else "the water's temperature was not said",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing import backup
-from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, circuits_for, needs_large_outlet, paths_needed
+from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, FeedTerms, circuits_for, needs_large_outlet, paths_needed
 from rules.sizing.power import supplies_of, supply_input
 
 if TYPE_CHECKING:
@@ -76,6 +76,7 @@ def feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "feed_loss_words": "the others carry the rack when one is lost" if survives else "a lost circuit stops what hangs on it",
         "breaker_words": BREAKER_WORDS["iec" if feed is not None and IEC in feed.pdu.name else "nec"],
         "circuits_per_unit": needed,
+        "circuits_wanted": FeedTerms.of(context.answers).in_all(needed),
         "cords_per_unit": supplies.carrying if supplies else _unstated_cords(candidate, sizing, needed),
         "outlet_v": round(feed.outlet_volts, 1) if feed else 0.0,
         "input_low_v": low,

@@ -6,7 +6,7 @@ import pytest
 
 from catalogs import load_catalog
 from catalogs.quantities import magnitude
-from rules.answers import Answers
+from rules.answers import AnswerError, Answers
 from rules.own_server import own_server
 from rules.sizing import cooling, moving_in, power, power_cap
 from rules.sizing.hardware import hardware_of
@@ -35,10 +35,12 @@ def test_air_pressure(feet, ratio):
         (46, 0, "none"),
         (32, 900, "A1"),
         (32, 901, "A2"),
+        (38, 1300, "A4"),  # A3 has lost 2.3 °C there, one for each 175 m
+        (41.9, 1300, "none"),  # and A4 3.2 °C, one for each 125 m
     ],
 )
 def test_class_of_air(catalog, inlet, altitude, name):
-    """ASHRAE TC 9.9, 2021: A1 to 32 °C, A2 to 35, A3 to 40, A4 to 45, less one degree per 300 m above 900 m."""
+    """ASHRAE TC 9.9, 2021: A1 to 32 °C, A2 to 35, A3 to 40, A4 to 45, less one degree per 300, 300, 175 and 125 m above 900 m."""
     assert cooling.air_class(inlet, altitude, catalog) == name
 
 
@@ -187,3 +189,17 @@ def test_air_that_leaves_a_dgx_b200(catalog):
     """14.3 kW in 1,550 CFM warm it by 29 °F, 16.2 K: from 27 to 43 °C."""
     assert cooling.exhaust_celsius(27.0, 14.3, 1550.0) == pytest.approx(43.2, abs=0.1)
     assert cooling.air_class(20, 3100, catalog) == "none"
+
+
+@pytest.mark.parametrize(
+    ("said", "kpa"),
+    [("500 kg/m²", 4.903), ("1000 kg/m2", 9.807), ("1000 kg/m^2", 9.807), ("250 lb/ft²", 11.97), ("150 lb/ft2", 7.182), ("100 psf", 4.788)],
+)
+def test_a_floor_load_may_be_said_by_mass(said, kpa):
+    """1 kg weighs 9.80665 N; 1 lb/ft² is 47.88 Pa; TIA-942 prints 12 kPa and 250 lb/ft² for the same floor."""
+    assert Answers.of({"facility.floor_load": said}).number("facility.floor_load") == pytest.approx(kpa, rel=0.001)
+
+
+def test_a_mass_is_no_pressure_elsewhere():
+    with pytest.raises(AnswerError, match="kind of"):
+        Answers.of({"facility.floor_load": "500 kg"})
