@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
+from rules.advisor import consider
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, least_needed, relaxed
+from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, work_of
 from rules.remedies import mend
 from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
@@ -26,14 +27,12 @@ if TYPE_CHECKING:
     from rules.design import Design
     from rules.remedies import Applied
 
-MOST_DESIGNS = 160
-"""Designs that are made to find the sets; seven answers take about thirty."""
-MOST_CHANGES = 240
-"""Designs that are made to find the smallest changes."""
+MOST_DESIGNS = 64
+"""Designs that are made to find the sets; seven answers take about thirty. Large designs count as several."""
+MOST_CHANGES = 64
+"""Designs that are made to find the smallest changes; four sets take about thirty."""
 MOST_WHILE_WRITING = 36
 """The same for each, when a design file is written without being asked about its conflicts."""
-LARGEST_WHILE_WRITING = 131_072
-"""GPUs of the largest design of which the smallest changes are written unasked."""
 MOST_ANSWERS = 14
 """So many answers are told apart; of more, the last ones are always kept, so sets may be larger than need be."""
 NEEDS = ("training.tokens", "training.samples", "training.global_batch", "training.sequence_length", "workload.kind")
@@ -100,16 +99,20 @@ class Conflicts:
         }
 
 
-def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True, needs: bool = True) -> Conflicts:
+def find_conflicts(
+    answers: Answers, catalog: Catalog, *, changes: bool = True, needs: bool = True, told: Callable[[Conflicts], None] = lambda _: None
+) -> Conflicts:
     """Return the minimal sets of answers that cannot hold together; none where a design fits. Raises AnswerError.
 
     `changes`: look for the smallest changes too, which takes most of the time; `needs`: also of what is trained, and for changes after
-    which everything holds.
+    which everything holds. `told` hears what is known so far: the sets, and again whenever one has its changes.
     """
-    oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING)
-    all_ = constraints(answers)
-    if oracle.fits(answers):
+    considered = consider(answers, catalog)
+    if considered.ranking.good:
         return Conflicts((), True)
+    oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING, work_of(considered))
+    oracle.knows(answers, False)
+    all_ = constraints(answers)
     named = {each.key: each for each in all_}
     free = [each.key for each in all_][:MOST_ANSWERS]
     fixed = [each.key for each in all_][MOST_ANSWERS:]
@@ -121,8 +124,10 @@ def find_conflicts(answers: Answers, catalog: Catalog, *, changes: bool = True, 
     sets = [ConflictSet(tuple(named[key] for key in free if key in each)) for each in found]
     if not changes:
         return Conflicts(tuple(sets), complete and not fixed)
-    oracle.most = oracle.asked + (MOST_CHANGES if needs else MOST_WHILE_WRITING)
-    sets = [replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, needs=needs)) for each in sets]
+    oracle.allow(MOST_CHANGES if needs else MOST_WHILE_WRITING)
+    for number, each in enumerate(sets):
+        told(Conflicts(tuple(sets), complete and not fixed))
+        sets[number] = replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, needs=needs))
     return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle) if needs else ())
 
 
@@ -136,13 +141,21 @@ def minimal_sets(
     names = tuple(keys)
     good: list[frozenset[str]] = []
     bad: list[frozenset[str]] = []
+
+    def asked(each: frozenset[str]) -> bool:
+        """Return whether a set holds; what follows from the sets that are known is not asked again."""
+        if any(each <= other for other in good):
+            return True
+        if any(other <= each for other in bad) or not holds(each):
+            return False
+        good.append(each)
+        return True
+
     while (seed := _undecided(names, good, bad)) is not None:
         if spent():
             return _sorted(bad, names), False
-        if holds(seed):
-            good.append(seed)
-        else:
-            bad.append(_thinned(seed, names, holds))
+        if not asked(seed):
+            bad.append(_thinned(seed, names, asked))
     return _sorted(bad, names), True
 
 
@@ -185,7 +198,7 @@ def _changes(
 
 
 def _smallest(answers: Answers, key: str, oracle: Oracle) -> SmallestChange | None:
-    return smallest_change(answers, key, oracle.fits, guess=least_needed(answers, oracle.catalog, key))
+    return smallest_change(answers, key, oracle.fits, guess=oracle.least_needed(answers, key), spent=lambda: oracle.spent)
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
@@ -219,11 +232,7 @@ def _from_start(applied: Applied, answers: Answers) -> SmallestChange:
 
 
 def with_conflict_sets(design: Design, catalog: Catalog) -> Design:
-    """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types.
-
-    Beyond LARGEST_WHILE_WRITING the smallest changes are left to `find_conflicts`: each takes a dozen designs, of seconds each.
-    """
+    """Return the design with its conflict sets, the same design where it fits; made when a design is written, not while one types."""
     if design.fits:
         return design
-    changes = design.figures is None or design.figures.gpus <= LARGEST_WHILE_WRITING
-    return replace(design, conflict_sets=find_conflicts(design.answers, catalog, changes=changes, needs=False).sets)
+    return replace(design, conflict_sets=find_conflicts(design.answers, catalog, needs=False).sets)

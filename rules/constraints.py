@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from catalogs import Catalog
+    from rules.advisor import Considered
     from rules.answers import Answers
     from rules.policies import Policy
 
@@ -138,23 +139,51 @@ def least_needed(answers: Answers, catalog: Catalog, key: str) -> float | None:
     return min(needed, default=None)
 
 
-class Oracle:
-    """Says whether answers can be met, remembers what it said, and counts how many designs it took."""
+LARGE = 32_768
+"""GPUs from which a design counts as several: sizing it takes as many times as long."""
 
-    def __init__(self, catalog: Catalog, most: int) -> None:
-        self.catalog, self.most, self.asked = catalog, most, 0
+
+def work_of(considered: Considered) -> int:
+    """Return how many ordinary designs one of this size counts as, by the largest candidate that was weighed."""
+    largest = max((each.candidate.gpus for each in considered.judged), default=0)
+    return max(1, largest // LARGE)
+
+
+class Oracle:
+    """Says whether answers can be met, remembers what it said, and counts what it took: `work` for each design."""
+
+    def __init__(self, catalog: Catalog, most: int, work: int = 1) -> None:
+        self.catalog, self.most, self.work, self.asked = catalog, most, work, 0
         self._known: dict[tuple[tuple[str, str], ...], bool] = {}
 
     def fits(self, answers: Answers) -> bool:
         """Return whether some candidate meets every answer."""
-        values = [(name, str(value)) for name, value in answers.values.items()]
-        key = (*sorted(values), *((POLICY, policy.id) for policy in answers.policies))
+        key = _key(answers)
         if key not in self._known:
-            self.asked += 1
+            self.asked += self.work
             self._known[key] = feasible(answers, self.catalog)
         return self._known[key]
 
+    def knows(self, answers: Answers, fits: bool) -> None:
+        """Remember what was found out otherwise."""
+        self._known[_key(answers)] = fits
+
+    def least_needed(self, answers: Answers, key: str) -> float | None:
+        """Return the least that any candidate needs of a limit, as the function of that name; it is counted."""
+        if key in NEEDED:
+            self.asked += self.work
+        return least_needed(answers, self.catalog, key)
+
+    def allow(self, more: int) -> None:
+        """Let so much more be asked from here on, however much was asked before."""
+        self.most = self.asked + more
+
     @property
     def spent(self) -> bool:
-        """Return whether as many designs were made as may be."""
+        """Return whether as much was asked as may be."""
         return self.asked >= self.most
+
+
+def _key(answers: Answers) -> tuple[tuple[str, str], ...]:
+    values = [(name, str(value)) for name, value in answers.values.items()]
+    return (*sorted(values), *((POLICY, policy.id) for policy in answers.policies))

@@ -25,8 +25,14 @@ OTHER_COST = 1.0
 """What a change costs that is no number: as much as doubling one."""
 EXCEPTION_COST = 2.0
 """What an exception from a policy costs: others must agree to it."""
+MOST_ASKED = 16
+"""Answers that the search for one smallest change asks about; then the nearest that was found to help is taken."""
 MOST_DOUBLINGS = 6
 """Sixty-four times as much is another wish; the search for a number that helps ends there."""
+MOST_DOUBLINGS_TRAINED = 3
+"""The same of what is trained: an eighth of it is another training. The farthest is asked about first, since it seldom helps."""
+TRAINED = "training."
+"""What the keys of the numbers begin with that say what is trained."""
 WITHIN = 1.02
 """A smallest number is found to two percent; counts are exact."""
 DIGITS = 3
@@ -65,27 +71,57 @@ class SmallestChange:
         return {"key": self.key, "before": self.before, "after": self.after, "cost": float(f"{self.cost:.3g}"), "text": self.text}
 
 
-def smallest_change(answers: Answers, key: str, holds: Callable[[Answers], bool], *, guess: float | None = None) -> SmallestChange | None:
+class _Asking:
+    """Asks whether something holds after a change, at most MOST_ASKED times and not once `spent` says that no more may be asked."""
+
+    def __init__(self, answers: Answers, holds: Callable[[Answers], bool], spent: Callable[[], bool]) -> None:
+        self.answers, self._holds, self._spent, self._left = answers, holds, spent, MOST_ASKED
+
+    @property
+    def over(self) -> bool:
+        """Return whether no more may be asked."""
+        return self._left <= 0 or self._spent()
+
+    def holds(self, change: SmallestChange) -> bool:
+        """Return whether it holds after a change; not after one that is no valid answer, nor where no more may be asked."""
+        if self.over:
+            return False
+        self._left -= 1
+        try:
+            return self._holds(with_changes(self.answers, change.changes, "what-if"))
+        except AnswerError:
+            return False
+
+
+def smallest_change(
+    answers: Answers,
+    key: str,
+    holds: Callable[[Answers], bool],
+    *,
+    guess: float | None = None,
+    spent: Callable[[], bool] = lambda: False,
+) -> SmallestChange | None:
     """Return the smallest change of the answer `key` after which `holds`, None where none was found.
 
-    `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked.
+    `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked. Once `spent`, the
+    search ends with the smallest change that was found until then; it holds, and may be larger than need be.
 
     `holds` is asked of whole answers; it should not turn false again as the number moves on, and where it does, a change that was
     asked about is returned all the same.
     """
-    declared = field_of(key)
+    declared, asking = field_of(key), _Asking(answers, holds, spent)
     if guess is not None and (start := answers.number(key)) and guess > start:
         likely = _numbered(answers, key, guess if declared.kind == "count" else _rounded(guess, up=True))
-        if _holds(answers, likely, holds):
+        if asking.holds(likely):
             return likely
     if declared.kind in ("quantity", "number", "count") and answers.number(key) is not None:
         ways = [1] if key in RAISED else [-1] if key in LOWERED else [1, -1] if key in EITHER_WAY else []
-        found = [change for way in ways if (change := _number(answers, key, way, holds)) is not None]
+        found = [change for way in ways if (change := _number(asking, key, way)) is not None]
         if found:
             return min(found, key=lambda each: each.cost)
         if ways and key not in EITHER_WAY:
             return None
-    return next((change for change in _others(answers, key) if _holds(answers, change, holds)), None)
+    return next((change for change in _others(answers, key) if asking.holds(change)), None)
 
 
 def exception_to(policy: str) -> SmallestChange:
@@ -101,45 +137,42 @@ def cost_between(answers: Answers, key: str, change: SmallestChange) -> float:
     return max(end / start, start / end) - 1.0
 
 
-def _holds(answers: Answers, change: SmallestChange, holds: Callable[[Answers], bool]) -> bool:
-    try:
-        return holds(with_changes(answers, change.changes, "what-if"))
-    except AnswerError:
-        return False
-
-
-def _number(answers: Answers, key: str, way: int, holds: Callable[[Answers], bool]) -> SmallestChange | None:
+def _number(asking: _Asking, key: str, way: int) -> SmallestChange | None:
     """Double or halve until it holds, then close in between the last that did not and the first that did."""
+    answers = asking.answers
     declared, start = field_of(key), answers.number(key)
     if not start:
         return None
     whole = declared.kind == "count"
     low, high = declared.minimum or 0.0, declared.maximum or float("inf")
 
-    def at(number: float) -> SmallestChange:
-        return _numbered(answers, key, number)
+    def moved(doublings: int) -> float:
+        number = min(max(start * 2.0 ** (way * doublings), low), high)
+        return (ceil(number) if way > 0 else floor(number)) if whole else _rounded(number, up=way > 0)
 
-    failing, good = start, None
-    for step in range(1, MOST_DOUBLINGS + 1):
-        number = min(max(start * 2.0 ** (way * step), low), high)
-        number = (ceil(number) if way > 0 else floor(number)) if whole else number
-        if number == failing or number <= 0:
+    trained = key.startswith(TRAINED)
+    most = MOST_DOUBLINGS_TRAINED if trained else MOST_DOUBLINGS
+    if trained and not (moved(most) > 0 and asking.holds(_numbered(answers, key, moved(most)))):
+        return None
+    failing, good = start, moved(most) if trained else None
+    for doublings in range(1, most if trained else most + 1):
+        number = moved(doublings)
+        if number in (failing, good) or number <= 0 or asking.over:
             break
-        if _holds(answers, at(number), holds):
+        if asking.holds(_numbered(answers, key, number)):
             good = number
             break
         failing = number
-    while good is not None and not _close(failing, good, whole=whole):
+    while good is not None and not _close(failing, good, whole=whole) and not asking.over:
         middle = (failing * good) ** 0.5
-        middle = _between(failing, good, middle) if whole else middle
-        if _holds(answers, at(middle), holds):
+        middle = _between(failing, good, middle) if whole else _rounded(middle, up=way > 0)
+        if middle in (failing, good):
+            break
+        if asking.holds(_numbered(answers, key, middle)):
             good = middle
         else:
             failing = middle
-    if good is None:
-        return None
-    rounded = at(good) if whole else at(_rounded(good, up=way > 0))
-    return rounded if whole or _holds(answers, rounded, holds) else at(good)
+    return None if good is None else _numbered(answers, key, good)
 
 
 def _numbered(answers: Answers, key: str, number: float) -> SmallestChange:

@@ -8,11 +8,11 @@ from itertools import combinations
 import pytest
 
 from catalogs import load_catalog
-from rules.advisor import advise, feasible
+from rules.advisor import advise, consider, feasible
 from rules.answers import Answers
 from rules.conflicts import find_conflicts, minimal_sets, with_conflict_sets
-from rules.constraints import constraints, keeping, relaxed
-from rules.smallest import smallest_change
+from rules.constraints import Oracle, constraints, keeping, relaxed, work_of
+from rules.smallest import MOST_ASKED, smallest_change
 from rules.whatif import with_changes
 
 TWO = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"], "training.tokens": "20B"}
@@ -64,6 +64,17 @@ class TestMinimalSets:
         found, complete = minimal_sets("abcdef", holds, lambda: len(asked) > 6)
         assert not complete
         assert all(len(each) == 2 for each in found)
+
+    def test_what_follows_is_not_asked_again(self):
+        """Of four that only fail together with "a": all, each left out in turn, and the rest without "a"; the parts of a set hold too."""
+        asked = []
+
+        def holds(keys: frozenset[str]) -> bool:
+            asked.append(keys)
+            return "a" not in keys
+
+        assert minimal_sets("abcd", holds) == ([frozenset("a")], True)
+        assert len(asked) == len(set(asked)) <= 6
 
     @pytest.mark.parametrize(
         "changes",
@@ -145,6 +156,41 @@ class TestChanges:
         given = answers(facility__total_power="1 MW")
         change = smallest_change(given, "facility.total_power", lambda each: each.number("facility.total_power") >= 1777.7)
         assert 1777.7 <= float(change.after.split()[0]) <= 1777.7 * 1.03
+
+    def test_ends_with_what_was_found_once_no_more_may_be_asked(self):
+        """1 MW doubled is 2 MW: that holds, and closing in on 1,777.7 kW takes further questions that are not there."""
+        asked = []
+
+        def holds(each: Answers) -> bool:
+            asked.append(each)
+            return each.number("facility.total_power") >= 1777.7
+
+        given = answers(facility__total_power="1 MW")
+        change = smallest_change(given, "facility.total_power", holds, spent=lambda: len(asked) >= 1)
+        assert (change.after, len(asked)) == ("2000 kW", 1)
+        assert smallest_change(given, "facility.total_power", holds, spent=lambda: True) is None
+        assert len(asked) == 1
+
+    def test_asks_about_a_bounded_number_of_answers(self):
+        asked = []
+        assert smallest_change(answers(scale__nodes=3), "scale.nodes", lambda each: asked.append(each)) is None
+        assert len(asked) <= MOST_ASKED
+
+    def test_what_is_trained_changes_at_most_eightfold_and_one_question_shows_that_nothing_helps(self):
+        asked = []
+        assert smallest_change(answers(training__tokens="80B"), "training.tokens", lambda each: asked.append(each)) is None
+        assert [each.number("training.tokens") for each in asked] == [10e9]
+        few = smallest_change(answers(training__tokens="80B"), "training.tokens", lambda each: each.number("training.tokens") <= 30e9)
+        assert 30e9 / 1.03 <= float(few.after) <= 30e9
+
+    def test_a_large_design_counts_as_several(self, catalog):
+        """262,144 GPUs are eight times 32,768."""
+        large = Answers.of({"model.preset": "llama-3.1-8b", "scale.gpus": 262_144, "preferences.nodes": ["nvidia-dgx-h100"]})
+        assert work_of(consider(large, catalog)) == 8
+        assert work_of(consider(answers(), catalog)) == 1
+        oracle = Oracle(catalog, 8, work=8)
+        assert oracle.fits(answers())
+        assert oracle.spent
 
     def test_none_where_nothing_helps(self):
         assert smallest_change(answers(facility__racks=1), "facility.racks", lambda _: False) is None

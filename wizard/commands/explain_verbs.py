@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from rules.advisor import Considered
+    from rules.conflicts import Conflicts
     from rules.smallest import SmallestChange
     from rules.whynot.whynot import Obstacle
 
@@ -128,7 +129,17 @@ def conflicts(considered: Considered, words: list[str], *, as_json: bool) -> int
 
     if words:
         return _wrong("conflicts takes no further words")
-    found = find_conflicts(considered.context.answers, considered.context.catalog)
+    heard: list[str] = []
+
+    def told(so_far: Conflicts) -> None:
+        """Say on stderr which sets there are as soon as they are known: their smallest changes take longer."""
+        if not heard:
+            heard.extend(each.sentence for each in so_far.sets)
+            for sentence in heard:
+                narrate(f"found: {sentence}")
+            narrate("looking for the smallest change of each answer …")
+
+    found = find_conflicts(considered.context.answers, considered.context.catalog, told=told)
     if as_json:
         print_json(found.document())
         return GOOD
