@@ -5,20 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rules.sizing.pipeline import SCHEDULE_WORDS
+from rules.sizing.sampling import SAMPLING, engine_of
 
 if TYPE_CHECKING:
     from rules.sizing.results import Plan, Workload
 
 POST_TRAINING_NOTE = (
-    "out of scope: the cache of the engine that samples, and the time it samples in; give the memory that it is granted as reserved"
+    "a step samples {sequences:,} sequences with each engine of {gpus} GPU(s); one takes {one:.3g} GiB of cache on each at full length, "
+    "all take {all:,.4g} GiB; an engine that is awake is counted with one, give what it is granted beyond as reserved memory"
 )
 TOWERS_NOTE = (
     "out of scope: activations of towers for sound, and for images of a shape that is not known; their parameters count as part of the "
     "layers; give what they take as reserved memory"
 )
-TRAINED_TOWER_NOTE = (
-    "{share:.0%} of the tokens come from images; the first stage holds what their tower leaves, whose time is not counted"
-)
+TRAINED_TOWER_NOTE = "{share:.0%} of the tokens come from images; the first stage holds what their tower leaves, whose time is not counted"
 FROZEN_TOWER_NOTE = "no token comes from images, or the tower for them is frozen: it leaves nothing for the backward pass"
 PAIRS_NOTE = "both answers of a pair are held at once: a micro-batch counts as two sequences at least"
 TABLE_NOTES = {
@@ -60,6 +60,7 @@ SCHEDULE_NOTE = (
     "1F1B is searched, interleaved where there are virtual stages; zero-bubble schedules and DualPipe where parallelism.schedule says so"
 )
 FULL_SHARDING = 3
+GIB = 2.0**30
 
 
 def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...]:
@@ -79,9 +80,17 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         TRAINED_TOWER_NOTE.format(share=workload.image_share): shape.tower is not None and workload.image_share > 0,
         FROZEN_TOWER_NOTE: shape.tower is not None and not workload.image_share,
         PAIRS_NOTE: workload.post_training == "dpo",
-        POST_TRAINING_NOTE: workload.post_training in ("grpo", "ppo"),
+        _sampling_note(workload, plan): workload.post_training in SAMPLING,
         OPTIMIZER_NOTES.get(workload.optimizer, ""): workload.optimizer in OPTIMIZER_NOTES,
         FIRST_FSDP_NOTE: sharded,
         LOW_PRECISION_NOTES.get(workload.precision, ""): workload.precision in LOW_PRECISION_NOTES and plan.zero_stage < FULL_SHARDING,
     }
     return tuple(note for note, holds in said.items() if holds)
+
+
+def _sampling_note(workload: Workload, plan: Plan) -> str:
+    engine = engine_of(workload, plan)
+    if engine is None:
+        return ""
+    one = engine.sequence / GIB
+    return POST_TRAINING_NOTE.format(sequences=engine.sequences, gpus=plan.tensor, one=one, all=one * engine.sequences)

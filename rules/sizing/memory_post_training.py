@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from rules.sizing.sampling import SAMPLING, engine_of
 from rules.sizing.training_bytes import BF16_BYTES, state_bytes
 
 if TYPE_CHECKING:
@@ -20,8 +21,6 @@ METHODS = ("none", "dpo", "grpo", "ppo")
 """Ways of post-training that keep models beside the trained one; "none": supervised training."""
 ROLLOUTS = ("separate", "sleeping", "awake")
 """Where the engine that samples is: on GPUs of its own, on these and asleep while they train, on these all the time."""
-SAMPLING = ("grpo", "ppo")
-"""Methods that sample answers from the model between training steps."""
 ROLLOUT_WORDS = {
     "separate": "on GPUs of its own",
     "sleeping": "on these GPUs, its weights in host memory while the model trains",
@@ -60,11 +59,12 @@ def other_model_bytes(workload: Workload, plan: Plan) -> tuple[float, float, flo
 
     Expected: spread over all GPUs of the job. Low: frozen ones rest in host memory. High: they are split as far as tensor and pipeline
     parallelism go and repeated over data-parallel ranks, trained ones in their weights and gradients. An awake engine keeps its weights,
-    split over the tensor-parallel ranks; its cache takes what it is given and is not counted.
+    split over the tensor-parallel ranks, and the cache of one sequence at least; more takes what it is granted.
     """
     models = other_models(workload)
     size, state = workload.parameters.total, state_bytes(workload.precision, workload.optimizer)
-    engine = BF16_BYTES * size / plan.tensor if workload.post_training in SAMPLING and workload.rollout == "awake" else 0.0
+    sampler = engine_of(workload, plan) if workload.rollout == "awake" else None
+    engine = sampler.weights + sampler.sequence if sampler is not None else 0.0
     spread = models.trained * state.total * size / plan.gpus
     frozen = models.frozen * BF16_BYTES * size
     split = max(1, plan.tensor * plan.pipeline)

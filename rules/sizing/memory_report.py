@@ -14,6 +14,7 @@ from rules.sizing.memory_checks import gathered_checkpoint, gathers_weights, ini
 from rules.sizing.memory_post_training import rollout_host_bytes
 from rules.sizing.memory_ranges import Ends, outer
 from rules.sizing.memory_states import stage_layers
+from rules.sizing.sampling import at_once, engine_of, least_seconds
 from rules.sizing.training_bytes import BF16_BYTES, FP32_BYTES, state_bytes
 
 if TYPE_CHECKING:
@@ -88,8 +89,10 @@ def stage_reports(memory: MemoryEstimate, plan: Plan, layers: int) -> tuple[Stag
     return tuple(made)
 
 
-def beside_training(memory: MemoryEstimate, workload: Workload, plan: Plan, catalog: Catalog) -> tuple[Peak, ...]:
-    """Return the peaks on the fullest GPU when the model is made, a checkpoint is saved and one is loaded.
+def beside_training(memory: MemoryEstimate, workload: Workload, plan: Plan, catalog: Catalog, bandwidth: float = 0.0) -> tuple[Peak, ...]:
+    """Return the peaks on the fullest GPU when the model is made, a checkpoint is saved and one is loaded, and when an engine samples.
+
+    `bandwidth`: bytes per second of the GPU's memory, which says how long sampling takes at least; 0 where it is not known.
 
     Careful software builds each GPU's own part, and saves and loads shards in place. The most is what it takes to build the whole model
     in fp32 before it is sharded, to gather the whole state on one GPU, and to hold a second copy of what is read.
@@ -105,7 +108,27 @@ def beside_training(memory: MemoryEstimate, workload: Workload, plan: Plan, cata
         ("checkpoint save", (state, state, state + gathered), "the whole state is gathered on one GPU"),
         ("checkpoint load", (own + fixed, own + fixed, 2 * own + fixed), "what is read is held beside what it is copied into"),
     )
-    return tuple(Peak(name, needed, verdict_of(needed, capacity), where) for name, needed, where in rows)
+    sampled = _sampling(workload, plan, held, fixed, capacity, bandwidth)
+    return tuple(Peak(name, needed, verdict_of(needed, capacity), where) for name, needed, where in (*rows, *sampled))
+
+
+def _sampling(
+    workload: Workload, plan: Plan, held: Mapping[str, float], fixed: float, capacity: float, bandwidth: float
+) -> tuple[tuple[str, Ends, str], ...]:
+    """Return the peak while an engine that slept samples: its weights and one sequence at least, and what the trainer leaves there.
+
+    Low: the trainer's state is away on the host. Expected: weights and optimizer stay, gradients are freed. High: all state stays.
+    """
+    engine = engine_of(workload, plan)
+    if engine is None or workload.rollout != "sleeping":
+        return ()
+    least, state = fixed + (engine.weights + engine.sequence) / GIB, sum(held.values())
+    kept = state - held.get("gradients", 0.0)
+    together = at_once(engine, (capacity - fixed - kept) * GIB - engine.weights)
+    told = f"all of the trainer's state stays; beside its weights and optimizer {together:,} of {engine.sequences:,} sequences fit at once"
+    if bandwidth and together:
+        told += f", which takes {least_seconds(engine, together, bandwidth):,.3g} s of a step at least"
+    return (("sampling", (least, least + kept, least + state), told),)
 
 
 def _gathers(plan: Plan) -> bool:

@@ -25,11 +25,12 @@ from rules.sizing.memory_checks import (
     quick_gpus,
     shares_states,
 )
-from rules.sizing.memory_post_training import ROLLOUT_WORDS, SAMPLING, other_models
+from rules.sizing.memory_post_training import ROLLOUT_WORDS, other_models
 from rules.sizing.parameters import counted_total
 from rules.sizing.plans import search
 from rules.sizing.power_cap import capped_hardware
 from rules.sizing.results import BomLine
+from rules.sizing.sampling import SAMPLING
 from rules.sizing.software import precision_hardware
 from rules.stages.validated import validated_by
 from rules.stages.vram_sections import memory_tables, remedy_tables

@@ -39,7 +39,8 @@ def memory_tables(candidate: Candidate, context: Context) -> dict[str, object]:
     """Return the tables of a candidate that has a plan."""
     assert candidate.choice is not None, "only a plan has stages"
     plan, memory, workload = candidate.choice.plan, candidate.choice.memory, context.workload
-    peaks = beside_training(memory, workload, plan, context.catalog)
+    bandwidth = hardware_of(candidate.node, candidate.gpu, context.catalog).hbm_bytes_per_s
+    peaks = beside_training(memory, workload, plan, context.catalog, bandwidth)
     hosts = host_terms(workload, plan, candidate.node, candidate.nodes, context.catalog)
     stages = stage_reports(memory, plan, workload.model.layers)
     present = {name for each in stages for name in each.terms}
