@@ -163,9 +163,9 @@ def unknown_text(answers: Answers, key: str, design: Design | None = None) -> st
     return f"I don't know: {follows}"
 
 
-def answered(interview: Interview, session: Session, step: str) -> str:
+def answered(interview: Interview, session: Session, step: str, *, first_only: bool = False) -> str:
     """Return how many questions of a step are answered: "3 of 9 answered"; "I don't know" is an answer."""
-    keys = [question.key for question in interview.of_step(step, session.answers)]
+    keys = [question.key for question in interview.of_step(step, session.answers, first_only=first_only)]
     return f"{sum(key in session.answers.values for key in keys)} of {len(keys)} answered"
 
 

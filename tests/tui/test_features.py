@@ -252,6 +252,16 @@ async def test_the_start_page_lists_every_example_with_a_line_about_it():
             assert _description(path)[:40] in text
 
 
+async def test_the_start_page_says_in_full_what_its_list_cuts():
+    async with wizard(NARROW) as (app, pilot):
+        for _ in range(8):
+            text = await press(app, pilot, "down")
+        assert "›  amd-on-ethernet" in text
+        whole = _description(examples_folder() / "amd-on-ethernet.toml")
+        assert whole not in text.splitlines()[-1]
+        assert whole in " ".join(" ".join(text.splitlines()[-3:-1]).split())
+
+
 async def test_a_click_opens_what_it_hits_on_the_start_page_and_from_tab_to_tab():
     async with wizard() as (app, pilot):
         lines = screen_lines(app)

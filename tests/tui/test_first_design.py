@@ -10,6 +10,7 @@ async def test_ten_questions_lead_to_a_first_design_and_the_rest_can_be_asked_th
     async with wizard(NARROW) as (app, pilot):
         await press(app, pilot, "down", "enter")
         seen = []
+        assert "0 of 3 answered" in screen_text(app)
         text = screen_text(app)
         while "Check your answers" not in text:
             seen += [each.key for each in app.screen.rows()]

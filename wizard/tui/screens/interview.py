@@ -336,7 +336,7 @@ class InterviewScreen(WizardScreen):
         self.show_title()
         self.query_one(StepBar).show(self.interview, work.session, self.step, work.visited, self.size.width)
         step = next(each for each in self.interview.steps if each.id == self.step)
-        count = answered(self.interview, work.session, step.id)
+        count = answered(self.interview, work.session, step.id, first_only=work.first_only)
         told = open_text(self.interview, work.session, step.id, work.design, first_only=work.first_only) or step.intro
         intro = Content.assemble((f"{step.title}  ", "bold"), f"{count}  ", (told, "$foreground-muted"))
         self.query_one("#intro", Quiet).put(intro)

@@ -17,6 +17,7 @@ from wizard.situations import load_situations
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.widgets.pointed_list import PointedList
+from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,6 +27,10 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from wizard.work import Work
+
+TITLE_WIDTH = 38
+BESIDE_TEXT = TITLE_WIDTH + 5
+"""Columns beside what a line says: the pointer, the title and the gaps."""
 
 
 class StartScreen(WizardScreen):
@@ -39,6 +44,7 @@ class StartScreen(WizardScreen):
         super().__init__()
         self._unfinished: list[Unfinished] = []
         self._examples: list[Path] = []
+        self._texts: dict[str, str] = {}
 
     def body(self) -> Iterable[Widget]:
         """Return the greeting and the list."""
@@ -50,6 +56,7 @@ class StartScreen(WizardScreen):
             id="greeting",
         )
         yield PointedList(id="starts")
+        yield Quiet(id="about")
 
     def on_mount(self) -> None:
         """Fill the list."""
@@ -58,27 +65,43 @@ class StartScreen(WizardScreen):
 
     def refresh_list(self) -> None:
         """Fill the list with what there is now."""
-        self.query_one(PointedList).refill(self._options())
+        rows = list(self._rows())
+        self._texts = {id_: text for id_, _, text in rows}
+        self.query_one(PointedList).refill(_option(*row) if row[0] else _heading(row[1]) for row in rows)
 
-    def _options(self) -> Iterable[Option]:
+    def _rows(self) -> Iterable[tuple[str, str, str]]:
+        """Yield the lines as (id, title, what it is); headings have no id."""
         work = self.work
         self._unfinished = [each for each in unfinished() if work.kept is None or each.place != work.kept.place]
         if not work.untouched:
-            yield _option("continue", f"Go on with {one_line(work.name)}", f"{_answered(work)}, {work.state}")
+            yield "continue", f"Go on with {one_line(work.name)}", f"{_answered(work)}, {work.state}"
         for number, found in enumerate(self._unfinished):
             title = f"Resume {one_line(found.path.name)}" if found.path else "Resume unfinished work"
-            yield _option(f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {one_line(str(found.path))}" if found.path else ""))
-        yield _option("new", "New design", "from the first question")
-        yield _option("first", "First design in ten questions", "the rest refines it, whenever you like")
-        yield _option("open", "Open a file", "a saved design, or a file of answers")
-        yield _heading("Start from a situation")
+            yield f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {one_line(str(found.path))}" if found.path else "")
+        yield "new", "New design", "from the first question"
+        yield "first", "First design in ten questions", "the rest refines it, whenever you like"
+        yield "open", "Open a file", "a saved design, or a file of answers"
+        yield "", "Start from a situation", ""
         for situation in load_situations():
-            yield _option(f"situation:{situation.id}", situation.title, situation.text)
+            yield f"situation:{situation.id}", situation.title, situation.text
         self._examples = sorted(examples_folder().glob("*.toml")) if examples_folder().is_dir() else []
         if self._examples:
-            yield _heading("Start from an example design")
+            yield "", "Start from an example design", ""
         for number, path in enumerate(self._examples):
-            yield _option(f"example:{number}", path.stem, _description(path))
+            yield f"example:{number}", path.stem, _description(path)
+
+    def on_option_list_option_highlighted(self, event: OptionList.OptionHighlighted) -> None:
+        """Say in full what the list has no room for."""
+        event.stop()
+        text = self._texts.get(event.option_id or "", "")
+        self.query_one("#about", Quiet).put(Content.styled(text if len(text) > self.size.width - BESIDE_TEXT else "", "$foreground-muted"))
+
+    def show_work(self) -> None:
+        """Show the title, and what was cut at this width."""
+        super().show_work()
+        starts = self.query_one(PointedList)
+        if starts.highlighted_option is not None:
+            starts.post_message(OptionList.OptionHighlighted(starts, starts.highlighted_option, starts.highlighted or 0))
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         """A click chooses."""
@@ -111,7 +134,7 @@ class StartScreen(WizardScreen):
 
 
 def _option(id_: str, title: str, text: str) -> Option:
-    return Option(Content.assemble("   ", (f"{title:<38}", "bold"), (f" {text}", "$foreground-muted")), id=id_)
+    return Option(Content.assemble("   ", (f"{title:<{TITLE_WIDTH}}", "bold"), (f" {text}", "$foreground-muted")), id=id_)
 
 
 def _heading(text: str) -> Option:

@@ -15,6 +15,7 @@ from wizard.session import check_text
 from wizard.shown import assumed_text, assumed_value, origin_of, same_answer, text_of, unknown_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.messages import Answered, Entered
+from wizard.tui.widgets.quiet import Quiet
 from wizard.tui.widgets.several_entry import SeveralEntry
 from wizard.tui.widgets.text_entry import PickerEntry, TextEntry
 
@@ -55,13 +56,12 @@ class FieldRow(Vertical):
         self._design = design
         self.question, self._names, self._answers = question, names, answers
         self.entry: Entry = self._make_entry(session)
-        self._label = Static(self._label_text(here=False), classes="label")
-        self._origin = Static("", classes="origin")
-        self._message = Static("", classes="message")
+        self._label = Quiet(self._label_text(here=False), classes="label")
+        self._origin = Quiet(classes="origin")
+        self._message = Quiet(classes="message")
         self._matches = MatchList(self)
         self._problem = self._note = ""
         self._session, self._design = session, design
-        self._shown_origin: tuple[str, str] = ("", "")
         self._looked = names.ready
 
     def compose(self) -> ComposeResult:
@@ -98,9 +98,7 @@ class FieldRow(Vertical):
         choosing = isinstance(self.entry, PickerEntry) and self.entry.open
         if draft is not None:
             origin = ("choose one", "$foreground-muted") if choosing else ("invalid", "$text-error")
-        if origin != self._shown_origin:
-            self._shown_origin = origin
-            self._origin.update(Content.assemble(origin))
+        self._origin.put(Content.assemble(origin))
         self._say(self._check(draft) if draft is not None and not choosing else "", unknown_text(session.answers, self.key, design))
 
     def _look_late(self) -> None:
@@ -131,7 +129,7 @@ class FieldRow(Vertical):
             self._problem, self._note = problem, note
             mark, style = ("conflict", "$text-error") if problem else ("assumed", "$foreground-muted")
             text = problem or note
-            self._message.update(Content.assemble((f"{sign(mark)} ", f"bold {style}"), (text, style)) if text else "")
+            self._message.put(Content.assemble((f"{sign(mark)} ", f"bold {style}"), (text, style)) if text else Content())
             self._message.set_class(bool(text), "-shown")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -143,12 +141,12 @@ class FieldRow(Vertical):
 
     def on_descendant_focus(self) -> None:
         """Mark the row, and tell the screen."""
-        self._label.update(self._label_text(here=True))
+        self._label.put(self._label_text(here=True))
         self.post_message(Entered(self.key))
 
     def on_descendant_blur(self) -> None:
         """Unmark the row; close the list of names."""
-        self._label.update(self._label_text(here=False))
+        self._label.put(self._label_text(here=False))
         if isinstance(self.entry, PickerEntry) and self.entry.open:
             self.entry.action_close_matches()
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding
+from textual.geometry import Size
 from textual.message import Message
+from textual.reactive import Reactive
 from textual.widgets import Input
 
 from wizard.names import MOST_MATCHES
@@ -28,6 +30,9 @@ class TextEntry(Input):
 
     `heard` is the text that the session knows of; where the field holds another, what was typed is still on its way.
     """
+
+    virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+    """How far the text can be scrolled; the field is as wide as ever, so a key lays nothing out anew."""
 
     def __init__(self, key: str, placeholder: str, text: str) -> None:
         super().__init__(value=text, placeholder=placeholder, compact=True, select_on_focus=False)
