@@ -18,7 +18,8 @@ DATA_PARALLEL = "this kind of model trains data parallel only: there is one plan
 
 def report_of(considered: Considered) -> PlanReport | str:
     """Return the report on the plans of the chosen (or nearest) candidate, or why there is none."""
-    from rules.sizing.plan_report import report_plans
+    from rules.sizing.plan_report import NARROWER, report_plans
+    from rules.sizing.software import precision_software, support_rows
     from rules.stages.interconnect import hardware_for
 
     chosen = considered.ranking.chosen
@@ -26,7 +27,9 @@ def report_of(considered: Considered) -> PlanReport | str:
     if candidate is None or candidate.choice is None:
         return NO_PLANS
     context = considered.context
-    found = report_plans(context.workload, hardware_for(candidate, context), candidate.choice.plan)
+    rows = support_rows(candidate.gpu, context.catalog)
+    trained = tuple(each for each in NARROWER if precision_software(each, candidate.gpu, rows))
+    found = report_plans(context.workload, hardware_for(candidate, context), candidate.choice.plan, trained)
     return DATA_PARALLEL if found is None else found
 
 

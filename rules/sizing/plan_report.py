@@ -75,15 +75,18 @@ class PlanReport:
         return tuple(sorted([*rows, ("own", self.own)], key=lambda row: row[1].seconds))
 
 
-def report_plans(workload: Workload, hardware: Hardware, own: Plan) -> PlanReport | None:
-    """Return the report on all plans of as many devices as `own` uses, kept; None for models that train data parallel only."""
+def report_plans(workload: Workload, hardware: Hardware, own: Plan, precisions: tuple[str, ...] = NARROWER) -> PlanReport | None:
+    """Return the report on all plans of as many devices as `own` uses, kept; None for models that train data parallel only.
+
+    `precisions` are those that training software has kernels for on this GPU.
+    """
     if not is_transformer(workload.model):
         return None
-    return _report(Remembered(workload, own.offload), replace(hardware.anonymous, per_domain=own.per_domain), own)
+    return _report(Remembered(workload, own.offload), replace(hardware.anonymous, per_domain=own.per_domain), own, precisions)
 
 
 @lru_cache(maxsize=16)
-def _report(question: Remembered, hardware: Hardware, own: Plan) -> PlanReport:
+def _report(question: Remembered, hardware: Hardware, own: Plan, precisions: tuple[str, ...]) -> PlanReport:
     from rules.sizing.plan_arrays.ranking import rank_all
 
     workload = question.workload
@@ -100,17 +103,19 @@ def _report(question: Remembered, hardware: Hardware, own: Plan) -> PlanReport:
         limits=limits_of(model, best, search.unlimited, hardware.memory_bytes),
         difference=difference_of(model, mine, best),
         capacity=hardware.memory_bytes,
-        precisions=tuple(_other_precisions(workload, hardware, gpus, own.offload)),
+        precisions=tuple(_other_precisions(workload, hardware, gpus, own.offload, precisions)),
     )
 
 
-def _other_precisions(workload: Workload, hardware: Hardware, gpus: int, offload: str) -> list[tuple[str, Found]]:
-    """Return the best plan at each other precision for which the GPU has matrix units of its own."""
+def _other_precisions(
+    workload: Workload, hardware: Hardware, gpus: int, offload: str, precisions: tuple[str, ...]
+) -> list[tuple[str, Found]]:
+    """Return the best plan at each other of `precisions` for which the GPU has matrix units of its own."""
     from rules.sizing.plan_arrays.ranking import rank_all
 
     made, known = [], {hardware.rate(workload.precision).native}
     for rate in hardware.rates:
-        if rate.native in known or rate.precision not in NARROWER:
+        if rate.native in known or rate.precision not in precisions:
             continue
         known.add(rate.native)
         other = replace(workload, precision=rate.precision)

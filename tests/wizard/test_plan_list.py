@@ -54,6 +54,7 @@ def test_a_given_plan_is_listed_with_its_place_and_what_the_fastest_does_otherwi
     assert document["own"]["rank"] > 100
     assert document["fastest"][0]["step_s"] < document["own"]["step_s"]
     assert any(line.startswith("recomputation: ") for line in document["difference"])
+    assert set(document["other_precisions"]) == {"fp8"}, "no software trains MXFP8 on Hopper"
     text = call("explain", file, "plans").out
     assert "<- the design's own" in text
     assert f"is number {document['own']['rank']:,} of {document['ranked']:,}" in text
