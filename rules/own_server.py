@@ -50,7 +50,11 @@ def own_server(answers: Answers, catalog: Catalog) -> Node | None:
 
 
 def _usual_topology(gpu: Gpu) -> str:
-    return {"nvlink": "nvswitch", "xgmi": "full_mesh"}.get(gpu.scale_up.technology, "pcie") if gpu.scale_up.domain.to("") > 2 else "pcie"
+    return (
+        {"nvlink": "nvswitch", "xgmi": "full_mesh", "ethernet": "ethernet_mesh"}.get(gpu.scale_up.technology, "pcie")
+        if gpu.scale_up.domain.to("") > 2
+        else "pcie"
+    )
 
 
 def _usual_domain(gpu: Gpu, count: int) -> int:

@@ -131,7 +131,7 @@ def component_maximum_kw(node: Node, gpu: Gpu, catalog: Catalog, *, liquid: bool
     """Return factor × (GPUs × GPU power + processors × processor power) in kW; None where the GPU's power is not published.
 
     The factors are calibrated on vendors' system figures (catalog fact `node-power-factor`): 1.62 for air-cooled boxes of eight,
-    1.15 for rack-scale trays; those for liquid (1.3) and PCIe boxes (1.35) are assumptions. Machines of cards with fans of their own
+    1.31 for rack-scale systems; those for liquid (1.3) and PCIe boxes (1.35) are assumptions. Machines of cards with fans of their own
     are calibrated on a reading at the wall: 1.16 [Puget Systems, four RTX 3090 at 300 W, 1,717 W].
     """
     gpus_w = gpu_sum_w(node, gpu)
@@ -157,7 +157,7 @@ def _has_card_fans(gpu: Gpu) -> bool:
 
 def _factor_name(node: Node, gpu: Gpu, *, liquid: bool) -> str:
     if node.scale_up_domain > RACK_SCALE_DOMAIN:
-        return "nvl72_tray"
+        return "nvl72_rack"
     if node.topology not in ("nvswitch", "full_mesh", "ethernet_mesh"):
         return "workstation" if _has_card_fans(gpu) else "pcie_server"
     return "liquid_8gpu" if liquid or node.cooling == "liquid" else "air_8gpu"

@@ -48,7 +48,14 @@ def test_gb300_rack_typical_is_nvidias_planning_figure(catalog):
 
 @pytest.mark.parametrize(
     ("node", "published_kw"),
-    [("nvidia-dgx-h100", 10.2), ("nvidia-dgx-b200", 14.3), ("nvidia-dgx-b300", 14.5), ("nvidia-gb300-nvl72", 135.0)],
+    [
+        ("nvidia-dgx-h100", 10.2),
+        ("nvidia-dgx-b200", 14.3),
+        ("nvidia-dgx-b300", 14.5),
+        ("nvidia-gb300-nvl72", 135.0),
+        ("nvidia-gb300-nvl72", 142.0),
+        ("nvidia-gb200-nvl72", 132.0),
+    ],
 )
 def test_component_model_meets_vendors_systems_within_ten_percent(catalog, node, published_kw):
     record = catalog.nodes[node]

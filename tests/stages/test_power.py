@@ -272,6 +272,16 @@ def test_a_machine_of_ones_own_at_home_needs_no_cabinet(catalog):
     assert "rack" in own(catalog, {"own_server.gpu": "nvidia-h100-sxm-80gb", "own_server.gpus": 8, "own_server.power": "10.2 kW"})
 
 
+def test_an_own_server_of_eight_gaudi_stands_in_a_rack_and_draws_like_other_boxes_of_eight(catalog):
+    """Eight modules of 900 W linked all to all by Ethernet: a box of eight like HGX, 1.53 to 1.78 times its GPUs and processors."""
+    given = Answers.of({"own_server.gpu": "intel-gaudi-3", "own_server.gpus": 8})
+    node = own_server(given, catalog)
+    made, context = Candidate("c", node, catalog.gpus[node.gpu], 1, 1, 8), Context(given, catalog, None)
+    fact = power.assess(made, context)
+    assert fact["in_racks"]
+    assert 1.53 * 7.9 <= fact["node_power_kw"] <= 1.78 * 7.9
+
+
 def test_a_machine_at_home_hangs_on_an_outlet_and_pays_for_no_hall(catalog):
     """Four cards of 450 W and 280 W of processor at a desk: one outlet, no rack, and no cooling plant beside it."""
     given = Answers.of(
