@@ -112,7 +112,7 @@ def ways(rule: Rule, rules: Sequence[Rule]) -> list[tuple[Comparison, ...]]:
 
 def implies(stronger: Sequence[Comparison], weaker: Sequence[Comparison]) -> bool:
     """Return whether one conjunction proves another: each comparison of it would be broken by nothing that the first allows."""
-    return all(not satisfiable((*stronger, Comparison(each.left, _NEGATED[each.operator], each.right))) for each in weaker)
+    return all(not satisfiable((*stronger, _negated(each))) for each in weaker)
 
 
 def check_logic(rules: Iterable[Rule]) -> list[str]:
@@ -138,20 +138,47 @@ def _can_meet(stage: Stage, both: tuple[Comparison, ...]) -> bool:
 
 
 def _pairwise(one: Rule, other: Rule, found: dict[str, list[tuple[Comparison, ...]]]) -> list[str]:
-    """Return what is wrong with two rules of a stage: the same said twice, or two decisions on one thing that can meet."""
+    """Return what is wrong with two rules of a stage: the same said twice, decisions, rejections or remedies that contradict each other."""
+    wrong = _remedies_at_odds(one, other, found)
     if one.kind is not other.kind:
-        return []
+        return wrong
+    if one.kind is Kind.REJECT and one.premise == other.premise and _nothing_left(one, other):
+        wrong.append(f"rules {one.id} and {other.id}: whatever the one lets pass the other rejects, so that nothing is left")
     if one.kind is Kind.DECISION:
         assert one.decides is not None
         assert other.decides is not None
         if one.decides[0] != other.decides[0]:
-            return []
+            return wrong
         meet = any(_can_meet(one.stage, (*first, *second)) for first, second in product(found[one.id], found[other.id]))
         if meet and one.decides[1] != other.decides[1]:
-            return [f"rules {one.id} and {other.id}: both decide {one.decides[0]}, can fire together and say different things"]
+            wrong.append(f"rules {one.id} and {other.id}: both decide {one.decides[0]}, can fire together and say different things")
     if set(one.when) == set(other.when) and one.premise == other.premise and one.because == other.because:
-        return [f"rule {other.id}: fires whenever {one.id} does and says the same"]
-    return []
+        wrong.append(f"rule {other.id}: fires whenever {one.id} does and says the same")
+    return wrong
+
+
+def _remedies_at_odds(one: Rule, other: Rule, found: dict[str, list[tuple[Comparison, ...]]]) -> list[str]:
+    """Return the answers that two rules want changed to different values although the one never fires without the other."""
+    values = [{fix.key: fix.value for fix in rule.fix if fix.value and "{" not in fix.value and not fix.when} for rule in (one, other)]
+    keys = [key for key in values[0] if key in values[1] and values[0][key] != values[1][key]]
+    if not keys or not (_always_with(one, other, found) or _always_with(other, one, found)):
+        return []
+    return [f"rules {one.id} and {other.id}: fire together and want {key} to be {values[0][key]} and {values[1][key]}" for key in keys]
+
+
+def _always_with(one: Rule, other: Rule, found: dict[str, list[tuple[Comparison, ...]]]) -> bool:
+    """Return whether it is proved that `other` fires wherever `one` does."""
+    return bool(found[one.id]) and all(any(implies(way, weaker) for weaker in found[other.id]) for way in found[one.id])
+
+
+def _nothing_left(one: Rule, other: Rule) -> bool:
+    """Return whether it is proved that at least one of two rules fires whatever the fact says."""
+    pairs = product((_negated(each) for each in one.when), (_negated(each) for each in other.when))
+    return bool(one.when and other.when) and not any(satisfiable(pair) for pair in pairs)
+
+
+def _negated(each: Comparison) -> Comparison:
+    return Comparison(each.left, _NEGATED[each.operator], each.right)
 
 
 def shadowed(rules: Iterable[Rule]) -> list[str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from rules.cases import all_rules
 from rules.findings import Kind, Stage
-from rules.guidance.declare import F
+from rules.guidance.declare import F, Fix
 from rules.guidance.logic import NEVER_TOGETHER, check_logic, implies, satisfiable, shadowed
 from tests.rules.corpus import runs
 from tests.rules.mutants import survivors
@@ -75,6 +77,19 @@ class TestFaultsAreFound:
 
     def test_the_same_said_twice(self):
         assert "says the same" in check_logic([rule("vram.one", F.a > 3), rule("vram.two", F.a > 3)])[0]
+
+    def test_two_rejections_that_leave_nothing(self):
+        low, high = rule("vram.low", F.a < 4, kind=Kind.REJECT), rule("vram.high", F.a >= 4, kind=Kind.REJECT)
+        assert "nothing is left" in check_logic([low, high])[0]
+        assert check_logic([low, rule("vram.high", F.a > 4, kind=Kind.REJECT)]) == []
+        assert check_logic([low, rule("vram.high", F.a >= 4, F.b > 1, kind=Kind.REJECT)]) == []
+
+    def test_two_remedies_at_odds(self):
+        more = rule("vram.more", F.a > 5, fix=(Fix("parallelism.tensor", "take more", "8"),))
+        less = rule("vram.less", F.a > 4, kind=Kind.WARNING, fix=(Fix("parallelism.tensor", "take fewer", "2"),))
+        assert check_logic([more, less]) == ["rules vram.more and vram.less: fire together and want parallelism.tensor to be 8 and 2"]
+        assert check_logic([more, replace(less, when=(F.a < 5,))]) == []
+        assert check_logic([more, replace(less, when=(F.b > 4,))]) == []
 
     def test_a_shadowed_rule(self):
         assert "vram.one: is shadowed by vram.two" in shadowed([rule("vram.one", F.a > 3), rule("vram.two", F.a > 2)])[0]
