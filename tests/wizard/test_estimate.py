@@ -122,6 +122,7 @@ class TestWhatARowDoesNotSay:
         roomy, tight = one(recompute=None, tp=4, cp=1, dp=2), one(recompute=None, micro_batch=8, cp=1, dp=8)
         assert any("recompute none" in note for note in roomy["notes"])
         assert any("recompute full" in note for note in tight["notes"])
+        assert tight["step_range"] == roomy["step_range"] == {"low": 0.85, "high": 1.25}, "multiples of the time that is printed"
         assert one(recompute="none", micro_batch=8, cp=1, dp=8)["verdict"] == "does_not_fit"
 
     def test_sizes_of_a_proxy(self):

@@ -268,7 +268,9 @@ def _scaled(step: StepEstimate, share: float) -> StepEstimate:
     """Return the step in `share` of its time, with what hangs on the time; its terms stay those of the whole recomputation."""
     return replace(
         step,
+        low=step.low * share,
         expected=step.expected * share,
+        high=step.high * share,
         units_per_second=step.units_per_second / share,
         tflops_per_gpu=step.tflops_per_gpu / share,
         model_flops_utilization=step.model_flops_utilization / share,
