@@ -209,6 +209,11 @@ def floor_log10(number: float) -> int:
     return int(f"{number:e}".partition("e")[2])
 
 
+def _feed_words(feed: str) -> str:
+    """Return a feed in words: "208 V single-phase"."""
+    return feed.replace("v_", " V ", 1).replace("_", "-")
+
+
 def _others(answers: Answers, key: str) -> Iterator[SmallestChange]:
     """Yield what an answer that is no number may be changed to, the mildest change first."""
     before = answers.text(key)
@@ -216,12 +221,12 @@ def _others(answers: Answers, key: str) -> Iterator[SmallestChange]:
         have = answers.names(key)
         for other in COOLING:
             if other not in have:
-                yield SmallestChange(key, before, ", ".join((*have, other)), OTHER_COST, f"provide {other} cooling too")
+                yield SmallestChange(key, before, ", ".join((*have, other)), OTHER_COST, f"provide {other.replace('_', '-')} cooling too")
         yield SmallestChange(key, before, ", ".join(COOLING), OTHER_COST * 2, "provide every kind of cooling")
     elif key == "facility.feed":
         for other in FEEDS:
             if other != before:
-                yield SmallestChange(key, before, other, OTHER_COST, f"feed the racks with {other.replace('_', ' ')}")
+                yield SmallestChange(key, before, other, OTHER_COST, f"bring {_feed_words(other)} to it")
     elif key == "workload.kind" and before == "fine_tuning_full":
         yield SmallestChange(key, before, "fine_tuning_lora", OTHER_COST, "train adapters on frozen weights")
     if answers.given(key) and key != "facility.cooling":

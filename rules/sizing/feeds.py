@@ -31,7 +31,7 @@ SMALL_OUTLET_A, LARGE_OUTLET_A = 10.0, 16.0
 """Currents of IEC 60320 outlets: C13 carries 10 A, C19 16 A [IEC 60320-1]."""
 TOLERANCE_KW = 1e-6
 """A load that equals what a circuit carries fits, although floats do not add up exactly."""
-MAINS_120_V, MAINS_ELSEWHERE = "mains-120-v", "mains-elsewhere"
+MAINS_100_V, MAINS_120_V, MAINS_ELSEWHERE = "mains-100-v", "mains-120-v", "mains-elsewhere"
 """Facts of the catalog on what reaches racks and desks, by the voltage of a country's outlets."""
 PATHS_OF_2N = 2
 """Paths of a rack with two full feeds, A and B."""
@@ -265,16 +265,18 @@ def usual_feed(region: str, catalog: Catalog, *, desktop: bool) -> str:
 
     Source: catalog facts of topic `mains`, the voltage of outlets by country.
     """
-    fact = MAINS_ELSEWHERE if region and not _has_120_v(region, catalog) else MAINS_120_V
-    volts = fact_value(catalog.facts, fact, "desk" if desktop else "rack").to("V")
+    volts = fact_value(catalog.facts, _mains_of(region, catalog), "desk" if desktop else "rack").to("V")
     return f"{volts:g}v_{'single' if desktop else 'three'}_phase"
 
 
 @lru_cache(maxsize=64)
-def _has_120_v(region: str, catalog: Catalog) -> bool:
-    """Return whether outlets at a place give 120 V: in the United States and the countries that the catalog lists with them."""
-    listed = str(fact_value(catalog.facts, MAINS_120_V, "countries").value).lower().split(", ")
-    return is_of_the_us(catalog, region) or region.strip().lower() in listed
+def _mains_of(region: str, catalog: Catalog) -> str:
+    """Return the fact of the mains of a place: by the countries that the catalog lists, of the United States where none was said."""
+    if not region or is_of_the_us(catalog, region):
+        return MAINS_120_V
+    place = region.strip().lower()
+    listed = ((fact, str(fact_value(catalog.facts, fact, "countries").value)) for fact in (MAINS_100_V, MAINS_120_V))
+    return next((fact for fact, countries in listed if place in countries.lower().split(", ")), MAINS_ELSEWHERE)
 
 
 def _outlets(catalog: Catalog) -> tuple[Pdu, ...]:

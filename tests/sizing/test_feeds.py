@@ -32,6 +32,13 @@ def test_banks_limit_what_a_unit_gives(catalog):
     assert feed.each_kw == pytest.approx(9.984)
 
 
+def test_an_outlet_of_100_v_carries_less(catalog):
+    """Japan: 100 V and 15 A at 80 % are 1.2 kW; a machine of 1.4 kW needs the circuit of 20 A."""
+    assert [pdu.usable.to("kW") for pdu in FeedTerms().circuits_of("100v_single_phase", catalog)] == [pytest.approx(1.2)]
+    feed = choose_feed(1.4, "", catalog, desktop=True, terms=FeedTerms(region="Japan", current_a=20.0))
+    assert (feed.pdu.id, feed.outlet_volts) == ("pdu-100-1ph-20a", 100.0)
+
+
 def test_two_paths_that_each_carry_the_rack(catalog):
     """40.8 kW of four DGX H100 under 2N: a 415 V circuit of 100 A (57.5 kW) on each path; one path lost, the other carries it."""
     feed = choose_feed(40.8, "415v_three_phase", catalog, terms=FeedTerms(redundancy="2n"))
@@ -133,6 +140,7 @@ def test_inrush_of_a_rack_of_four_dgx_h100(catalog):
         ("Texas", "415 V", "120 V"),
         ("Canada", "415 V", "120 V"),
         ("Germany", "400 V", "230 V"),
+        ("Japan", "200 V", "100 V"),
         ("Singapore", "400 V", "230 V"),
     ],
 )
