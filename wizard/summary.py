@@ -96,3 +96,8 @@ def short_money(dollars: float) -> str:
         if amount >= size:
             return written(f"{grouped(amount / size, 3)}{letter} {code}")
     return written(f"{amount:.0f} {code}" if amount >= 1 or amount <= 0 else f"{grouped(amount, 2)} {code}")
+
+
+def addressee(to: str) -> str:
+    """Return whom to ask, with the article where there is none: "the network vendor", "your software team"."""
+    return to if to.startswith(("your ", "the ")) else f"the {to}"

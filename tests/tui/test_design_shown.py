@@ -16,10 +16,10 @@ from tests.tui.support import WIDE, interview, press, rest, small_engine, wizard
 from wizard.files import design_text
 from wizard.kept import autosave_of
 from wizard.session import Session
-from wizard.summary import headline
+from wizard.summary import addressee, headline
 from wizard.tui.figures import live_lines, money_and_time
 from wizard.tui.keeping_app import KEEP_S
-from wizard.tui.pages import addressee, page_rows
+from wizard.tui.pages import page_rows
 from wizard.tui.widgets.pointed_list import PointedList
 from wizard.work import Work
 

@@ -82,6 +82,23 @@ def test_the_page_is_balanced_stands_alone_and_tells_pictures_apart(weighed):
     assert len(ids) == len(set(ids))
     assert not re.search(r'(src|href)="(https?:)?//', made.replace("http://www.w3.org", ""))
     assert "@media print" in made
+    assert "prefers-color-scheme: dark" in made
+    assert '<meta name="viewport"' in made
+    chapters = re.findall(r'<li><a href="#([^"]+)">', made)
+    assert len(chapters) > 6
+    assert set(chapters) <= set(ids)
+    assert len(re.findall(r'<svg role="img" aria-label="[^"]+"', made)) >= len(PICTURES)
+    assert '<figure role="img"' not in made, "its text would be hidden from a screen reader"
+
+
+def test_tables_name_their_columns_and_sentences_end_once(weighed):
+    made = page(weighed[2])
+    assert '<th scope="col"></th>' not in made
+    words = plain(markdown(weighed[2]))
+    sentences = [line for line in markdown(weighed[2]).splitlines() if line.startswith("- ")]
+    assert [line for line in sentences if re.search(r"[?!.]\.( |$)", line)] == []
+    assert not re.search(r"^- [a-z]+\.[a-z_]+: ", markdown(weighed[2]), re.MULTILINE), "a name of a key stands where words should"
+    assert "ask server vendor" not in words
 
 
 def test_special_characters_are_text_and_nothing_else(weighed):

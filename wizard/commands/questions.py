@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.summary import addressee
 
 if TYPE_CHECKING:
     import argparse
@@ -31,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
         print_json(rows)
         return GOOD
     for vendor in dict.fromkeys(row["to"] for row in rows):
-        print(f"To the {vendor}\n")
+        print(f"To {addressee(vendor)}\n")
         for number, row in enumerate((row for row in rows if row["to"] == vendor), start=1):
             print(f"{number}. {row['ask']}\n   A good answer: {row['good_answer']}")
             print(f"   Why: {row['why']} ({', '.join(row.get('guidance', []))})\n")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TextIO
 
 from rules.findings import Kind
 from wizard.exports.parts import design_of
-from wizard.summary import headline
+from wizard.summary import addressee, headline
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -19,7 +19,7 @@ def write(considered: Considered, stream: TextIO) -> None:
     stream.writelines(f"{line.strip()}  \n" for line in headline(design))
     found = design.of_kind(Kind.QUESTION)
     for vendor in dict.fromkeys(each.to for each in found):
-        stream.write(f"\n## To the {vendor}\n\n")
+        stream.write(f"\n## To {addressee(vendor)}\n\n")
         for number, each in enumerate((one for one in found if one.to == vendor), start=1):
             stream.write(f"{number}. {each.ask}\n")
             stream.write(f"   - A good answer: {each.good_answer}\n")

@@ -13,13 +13,17 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 """Eight colours that colour-blind people tell apart [Okabe and Ito, Color Universal Design, 2008]."""
 MARGIN = 24
 HEAD = 56
+TITLE_SIZE = 18
+TITLE_LETTER = 0.67 * TITLE_SIZE
+"""Width of a letter of the title in pixels: the bold letters of DejaVu Sans take about two thirds of their height."""
 
 
 def sheet(title: str, width: float, height: float) -> drawsvg.Drawing:
-    """Return an empty sheet of `width` × `height` pixels with its title; draw below HEAD, within MARGIN."""
+    """Return an empty sheet of `width` × `height` pixels with its title; draw below HEAD, within MARGIN. A long title widens it."""
+    width = max(width, 2 * MARGIN + TITLE_LETTER * len(title))
     drawing = drawsvg.Drawing(width, height, font_family=FONT, font_size=SIZE)
     drawing.append(drawsvg.Rectangle(0, 0, width, height, fill=PAPER))
-    drawing.append(label(title, MARGIN, MARGIN + 10, size=18, weight="bold"))
+    drawing.append(label(title, MARGIN, MARGIN + 10, size=TITLE_SIZE, weight="bold"))
     return drawing
 
 

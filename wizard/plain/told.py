@@ -9,7 +9,7 @@ from rules.findings import Kind
 from wizard.interview import load_interview
 from wizard.preferences import own_note
 from wizard.shown import answered, assumed_text, choice_label, origin_of, value_text
-from wizard.summary import headline
+from wizard.summary import addressee, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -118,7 +118,7 @@ def assumption_lines(design: Design) -> Iterable[str]:
 def question_to_vendor_lines(design: Design) -> Iterable[str]:
     """Yield the questions for vendors."""
     for each in design.of_kind(Kind.QUESTION):
-        yield f"To the {each.to.removeprefix('the ')}: {each.ask} A good answer: {each.good_answer}. Why: {each.because}"
+        yield f"To {addressee(each.to)}: {each.ask} A good answer: {each.good_answer}. Why: {each.because}"
 
 
 def part_lines(design: Design) -> Iterable[str]:

@@ -11,7 +11,7 @@ from wizard.interview import load_interview
 from wizard.preferences import currency, own_note
 from wizard.report.blocks import Block, Heading, Items, Paragraph, PictureBlock, Table
 from wizard.shown import value_text
-from wizard.summary import figure_texts, short_money
+from wizard.summary import addressee, figure_texts, short_money
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -133,18 +133,27 @@ def _reason(found: Finding) -> str:
 def _warnings(design: Design) -> list[str]:
     rows = []
     for found in design.of_kind(Kind.WARNING):
-        todo = "; ".join(remedy.text for remedy in found.remedies) or (f"ask {found.to}: {found.ask}" if found.ask else "")
-        rows.append(f"{found.because}{f' What to do: {todo}.' if todo else ''} [{', '.join([*found.guidance, found.rule])}]")
+        todo = "; ".join(remedy.text for remedy in found.remedies) or (f"ask {addressee(found.to)}: {found.ask}" if found.ask else "")
+        rows.append(f"{found.because}{f' What to do: {_ended(todo)}' if todo else ''} [{', '.join([*found.guidance, found.rule])}]")
     return rows
 
 
 def _assumptions(design: Design) -> list[str]:
-    rows = []
-    for each in design.assumptions:
-        question = load_interview().question(each.key)
-        label = question.label.strip() if question is not None else each.key
-        rows.append(f"{label}: {f'{each.value}, ' if each.value else ''}{each.because}.")
-    return rows
+    return [f"{_assumed_label(each.key)}: {f'{each.value}, ' if each.value else ''}{_ended(each.because)}" for each in design.assumptions]
+
+
+def _assumed_label(key: str) -> str:
+    """Return what an assumption is about: the question's label, else the stage of the rule that assumes."""
+    question = load_interview().question(key)
+    if question is not None:
+        return question.label.strip()
+    stage, _, name = key.partition(".")
+    return STAGES.get(stage) or f"{name} ({stage})".replace("_", " ")
+
+
+def _ended(text: str) -> str:
+    """Return a sentence that ends with one mark."""
+    return text if text.endswith((".", "?", "!")) else f"{text}."
 
 
 def _materials(design: Design) -> Iterable[Block]:
@@ -176,7 +185,7 @@ def _alternatives(design: Design, considered: Considered | None) -> Iterable[Blo
     yield Heading(2, "What else would do")
     columns = [BY_ID[name] for name in COMPARED]
     rows = tuple((entry.name, *(entry.text(column) for column in columns), entry.state) for entry in good)
-    yield Table(("candidate", *(column.title for column in columns), ""), rows, right=tuple(range(1, len(columns) + 1)))
+    yield Table(("candidate", *(column.title for column in columns), "state"), rows, right=tuple(range(1, len(columns) + 1)))
     yield Items(tuple(f"{entry.name} instead: {price_of(good[0], entry)}." for entry in good[1:4]))
 
 
@@ -193,15 +202,12 @@ def _questions(design: Design) -> Iterable[Block]:
         return
     yield Heading(2, "Questions before buying")
     for vendor in dict.fromkeys(each.to for each in found):
-        yield Heading(3, f"To the {vendor.removeprefix('the ')}")
-        mine = [each for each in found if each.to == vendor]
-        yield Items(
-            tuple(f"{each.ask} A good answer: {each.good_answer}. Why: {each.because} [{', '.join(each.guidance)}]" for each in mine)
-        )
+        yield Heading(3, f"To {addressee(vendor)}")
+        yield Items(tuple(_question(each) for each in found if each.to == vendor))
 
 
 def _question(each: Finding) -> str:
-    return f"{each.ask} A good answer: {each.good_answer}. Why: {each.because} [{', '.join(each.guidance)}]"
+    return f"{each.ask} A good answer: {_ended(each.good_answer)} Why: {each.because} [{', '.join(each.guidance)}]"
 
 
 def _grounds(design: Design, meta: Mapping[str, Any]) -> Iterable[Block]:
@@ -215,6 +221,6 @@ def _grounds(design: Design, meta: Mapping[str, Any]) -> Iterable[Block]:
         if meta.get(key)
     ]
     if rows:
-        yield Table(("", ""), tuple(rows))
+        yield Table(("what", "which"), tuple(rows))
     named = sorted({statement for found in design.findings for statement in found.guidance})
     yield Items(tuple(f"{statement}: {STATEMENTS.get(statement, '')}" for statement in named))

@@ -14,6 +14,7 @@ from wizard.interview import load_interview
 from wizard.meanings import fact_meaning, section_meaning, value_words, words
 from wizard.preferences import own_note
 from wizard.shown import assumed_text
+from wizard.summary import addressee
 from wizard.tui.figures import STAGE_NAMES
 from wizard.tui.parts import parts
 from wizard.tui.row import Row, heading
@@ -72,11 +73,6 @@ def _behind(found: Finding) -> Iterable[Content]:
         yield Content.assemble((f"Ask {addressee(found.to)}: " if found.to else "Check: ", "bold"), found.ask)
     if found.good_answer:
         yield Content.assemble(("A good answer: ", "bold"), found.good_answer)
-
-
-def addressee(to: str) -> str:
-    """Return whom to ask, with the article where there is none: "the network vendor", "your software team"."""
-    return to if to.startswith(("your ", "the ")) else f"the {to}"
 
 
 def reasons(design: Design) -> list[Row]:
