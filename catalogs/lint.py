@@ -38,7 +38,8 @@ FP8_OVER_BF16 = 2.0
 FP8_OVER_BF16_BY_ARCHITECTURE = {"Gaudi 3": 1.0, "Rubin": 4.375}
 """Architectures whose dense FP8 rate is not twice the BF16 rate, as their vendors print it (ML Engineering, accelerators)."""
 SERVICES = re.compile(r"^(colocation|mpo-trunk-[a-z0-9\-]+)$")
-CURRENCIES = ("USD", "EUR", "GBP", "SGD")
+CURRENCY = re.compile(r"[A-Z]{3}(?![A-Za-z])")
+"""A currency by its three letters; which one is left to whoever gives its rate."""
 STARTS_WITH_NUMBER = re.compile(r"^[+\-.]?\d")
 DATE = re.compile(r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$")
 
@@ -228,15 +229,19 @@ def priced_items_exist(catalog: _Readable) -> Iterator[Problem]:
 
 
 def prices_are_sound(catalog: _Readable) -> Iterator[Problem]:
-    """A price has low ≤ high, neither negative, an ISO date and a known currency."""
+    """A price has 0 < low ≤ high, an ISO date, a currency, and a rate above zero where it says one."""
     for _, price in catalog.records("prices"):
         where = f"prices/{price.id}"
-        if price.low is not None and price.high is not None and not 0 <= price.low <= price.high:
+        if 0 in (price.low, price.high):
+            yield Problem(where, "low", "nothing costs nothing", "leave low and high away where the price is unknown")
+        elif price.low is not None and price.high is not None and not price.low <= price.high:
             yield Problem(where, "low", f"low {price.low:g} and high {price.high:g} are not in order", "swap or correct them")
         if not DATE.match(price.date):
             yield Problem(where, "date", f"{price.date!r} is not an ISO date", "write 2026, 2026-09 or 2026-09-06")
-        if not price.unit.startswith(CURRENCIES):
-            yield Problem(where, "unit", f"{price.unit!r} does not start with a currency", f"start with one of {', '.join(CURRENCIES)}")
+        if not CURRENCY.match(price.unit):
+            yield Problem(where, "unit", f"{price.unit!r} does not start with a currency", "start with three letters, such as USD")
+        if price.usd_rate == 0:
+            yield Problem(where, "usd_rate", "a currency is worth more than nothing", "write what one unit is worth in USD, such as 1.08")
 
 
 def peaks_are_dense(catalog: _Readable) -> Iterator[Problem]:

@@ -51,12 +51,17 @@ class Quote:
         return (self.low + self.high) / 2
 
 
+def is_sound(row: Price) -> bool:
+    """Return whether a row has a price that is used: trusted at all, above zero, low before high. `catalog check` names the others."""
+    return row.confidence != CONFIDENCE[0] and row.low is not None and row.high is not None and 0 < row.low <= row.high
+
+
 @lru_cache(maxsize=8)
 def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
     """Return the rows with numbers in `unit` by item, best first: by confidence, then by date."""
     found: dict[str, list[Price]] = {}
     for row in prices:
-        if row.unit == unit and row.low is not None and row.high is not None and row.confidence != CONFIDENCE[0]:
+        if row.unit == unit and is_sound(row):
             found.setdefault(row.item, []).append(row)
     for rows in found.values():
         rows.sort(key=lambda row: (CONFIDENCE.index(row.confidence), months(row.date)), reverse=True)
@@ -82,7 +87,7 @@ def _purchase_rows(prices: Shelf[Price], rates: tuple[tuple[str, float], ...]) -
     worth, found = dict(rates), {}  # type: tuple[dict[str, float], dict[str, list[tuple[int, int, bool, Quote]]]]
     for row in prices:
         currency = row.unit.partition(",")[0].strip()
-        if row.low is None or row.high is None or row.confidence == CONFIDENCE[0] or not _CURRENCY.fullmatch(currency):
+        if row.low is None or row.high is None or not is_sound(row) or not _CURRENCY.fullmatch(currency):
             continue
         rate = 1.0 if currency == PURCHASE_UNIT else row.usd_rate or worth.get(currency)
         if rate is None:

@@ -132,6 +132,8 @@ BROKEN = {
     "low above high": ("prices_are_sound", {"prices/p.toml": {"price": [price(low=3000.0)]}}, "not in order"),
     "a date in words": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="last summer")]}}, "not an ISO date"),
     "a month that does not exist": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="2026-13")]}}, "not an ISO date"),
+    "a price of zero": ("prices_are_sound", {"prices/p.toml": {"price": [price(low=0.0, high=0.0)]}}, "nothing costs nothing"),
+    "a rate of nothing": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="CHF", usd_rate=0.0)]}}, "more than nothing"),
     "no currency": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="each")]}}, "currency"),
     "a sparse BF16 peak": ("peaks_are_dense", {"gpus/good-gpu.toml": SPARSE}, "looks like a sparse figure"),
     "a sparse FP8 peak": (

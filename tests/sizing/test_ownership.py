@@ -85,7 +85,7 @@ def test_a_row_of_the_catalog_in_euros_counts_once_its_rate_is_known(catalog):
         ("budget.own_prices", ["nvidia-dgx-h200 = 1 USD", "dgx-h200 = 2 USD"], "one item with two prices"),
         ("budget.purchase", "3M EUR", "no rate of 'EUR' is known"),
         ("budget.staff", "-1 EUR/year", "below zero"),
-        ("budget.utilisation", "0.7", "write 0.7 % or 70 %"),
+        ("budget.utilisation", "0.7", "write '0.7 %' or '70 %'"),
     ],
 )
 def test_what_cannot_be_counted_is_refused_by_name(catalog, key, given, told):
