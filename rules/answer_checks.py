@@ -154,7 +154,7 @@ def _of_the_training(workload: Workload) -> Iterator[tuple[tuple[str, ...], str]
     if workload.post_training not in ("grpo", "ppo"):
         yield ("training.rollout",), "nothing samples answers; give training.post_training grpo or ppo"
     if not workload.model.experts:
-        yield ("parallelism.expert",), f"{workload.model.name} has no experts"
+        yield ("parallelism.expert", "training.expert_kernels"), f"{workload.model.name} has no experts"
 
 
 def _of_the_cluster(answers: Answers) -> Iterator[tuple[tuple[str, ...], str]]:

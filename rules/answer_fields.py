@@ -106,6 +106,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _choice("training.rollout", ROLLOUTS),
     _choice("training.embedding_sharding", TABLE_SHARDINGS),
     _choice("training.embedding_optimizer", OPTIMIZERS),
+    _choice("training.expert_kernels", ("fused", "separate")),
     _quantity("training.reserved_memory", "5 GiB", "GiB", 0, 1000),
     # how large and how soon
     _choice("scale.mode", ("deadline", "fixed", "budget"), "deadline", "the smallest cluster that finishes in time"),

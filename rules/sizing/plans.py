@@ -81,6 +81,7 @@ def _essence(workload: Workload) -> tuple[object, ...]:
         workload.embedding_sharding,
         workload.embedding_optimizer,
         workload.image_share,
+        workload.fused_experts,
     )
 
 

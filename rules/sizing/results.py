@@ -124,7 +124,8 @@ class Workload:
     `trainable_parameters` have gradients and optimizer state (all but for LoRA and QLoRA). `post_training`: none, dpo, grpo or ppo,
     which keep models beside the trained one; `rollout`: whether the engine that samples is separate, sleeping or awake on these GPUs.
     `reserved_gib`: what others take of each GPU's memory. `embedding_sharding` and `embedding_optimizer` are those of tables.
-    `image_share`: share of a sample's tokens that come from images through a tower that is trained.
+    `image_share`: share of a sample's tokens that come from images through a tower that is trained. `fused_experts`: whether the training
+    code fuses the kernels of experts where the GPU has such.
     """
 
     kind: str
@@ -149,6 +150,7 @@ class Workload:
     embedding_sharding: str = "balanced"
     embedding_optimizer: str = ""
     image_share: float = 0.0
+    fused_experts: bool = True
 
 
 @dataclass(frozen=True)

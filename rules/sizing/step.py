@@ -327,10 +327,13 @@ def _model(
 def step_model(workload: Workload, hardware: Hardware, *, techniques: Techniques = TUNED) -> StepModel:
     """Return the step model of a transformer workload on a hardware, kept between calls; raises ValueError for other models.
 
-    `techniques` describes other training code than today's, for published runs. On GPUs without FlashAttention scores go through memory.
+    `techniques` describes other training code than today's, for published runs; the workload says whether it fuses experts. On GPUs without
+    FlashAttention scores go through memory.
     """
     if not is_transformer(workload.model):
         raise ValueError(f"{workload.model.name} has no transformer layers; use rules.sizing.throughput")
+    if not workload.fused_experts:
+        techniques = techniques._replace(fused_experts=False)
     trained = min(1.0, workload.trainable_parameters / workload.parameters.total) if workload.parameters.total else 1.0
     return _model(
         workload.model,

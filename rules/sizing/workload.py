@@ -95,6 +95,7 @@ def describe_workload(answers: Answers, catalog: Catalog) -> Workload:
         embedding_optimizer=_of_tables(answers, shape),
         reserved_gib=answers.number("training.reserved_memory") or 0.0,
         image_share=_image_share(resolving, kind, shape),
+        fused_experts=answers.text("training.expert_kernels") != "separate",
     )
 
 
