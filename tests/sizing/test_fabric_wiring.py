@@ -138,3 +138,26 @@ def test_no_link_is_slower_than_the_adapter_behind_it_without_a_note(spec):
     assert {link.speed_gbps for link in links if link.tier == NODE_LEAF} == {share}
     slower = [link for link in links if link.tier in (LEAF_SPINE, SPINE_CORE, LEAF_LEAF) and link.speed_gbps < share]
     assert not slower or any("slower than an adapter's link" in note for note in counts.notes)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(2, 300), st.sampled_from([1, 2, 4, 8]))
+def test_two_tiers_reach_half_the_square_of_any_even_radix(half, rails):
+    """A tree carries k²/2 endpoints in two tiers; R rails as many as whole units of R leaves allow: ⌊k / R⌋ · k/2 nodes."""
+    radix = 2 * half
+    table = {"switch_ports": radix, "port_speed_gbps": 400}
+    tree = {**table, "nics_per_node": 1, "layout": "tree"}
+    assert count_fabric(FabricInput.of({**tree, "nodes": radix * half})).tiers == 2
+    assert count_fabric(FabricInput.of({**tree, "nodes": radix * half + 1})).tiers == 3
+    most = radix // rails * half
+    if most and rails > 1:
+        assert count_fabric(FabricInput.of({**table, "nics_per_node": rails, "nodes": most})).tiers == 2
+        larger = wired_tiers({**table, "nics_per_node": rails, "nodes": most + 1})
+        assert larger in (3, None), "None where even three tiers cannot join so many rails of so small switches"
+
+
+def wired_tiers(table):
+    try:
+        return count_fabric(FabricInput.of(table)).tiers
+    except FabricImpossible:
+        return None

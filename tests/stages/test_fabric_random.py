@@ -1,4 +1,6 @@
-"""Designs at random: whatever the server, its adapters and the ratio, the schedule has the cables of the bill and no port twice."""
+"""Designs at random: whatever the server, its adapters and the ratio, the schedule has the cables of the bill and no port twice, and both
+ends of every cable fit.
+"""
 
 from __future__ import annotations
 
@@ -42,11 +44,29 @@ def at_random(seed):
     return candidate, context
 
 
+def fits(row, cables, cages):
+    """Both ends are optics of one medium that reaches, or plugs of one cable; a cage has one of them; no module is faster or slower than
+    the links that share it can be.
+    """
+    optics = [cables.get(item) for item in (row.lower_optic, row.upper_optic)]
+    assert bool(row.lower_optic) is bool(row.upper_optic), "optics at both ends, or at none"
+    assert len({each.medium for each in optics if each is not None}) <= 1, row
+    for each in (*optics, cables.get(row.cable)):
+        assert each is None or each.reach is None or each.reach.to("m") >= row.run_m, row
+    for end, optic in ((row.link.lower, row.lower_optic or row.cable), (row.link.upper, row.upper_optic or row.cable)):
+        assert cages.setdefault((end.device, end.cage), optic) == optic or end.lanes == 1, "one module or plug in a cage"
+        module = cables.get(optic)
+        if module is not None and module.is_transceiver:
+            assert module.speed.to("Gb/s") >= row.link.speed_gbps, row
+
+
 def checked(seed):
     candidate, context = at_random(seed)
-    pieces, ports = defaultdict(set), Counter()
+    pieces, ports, cages = defaultdict(set), Counter(), {}
     for row in schedule_of(candidate, context):
         pieces[row.link.network, row.cable].add(row.label)
+        if candidate.floor is None:  # else the racks are only made up, and devices stand elsewhere
+            fits(row, context.catalog.cables, cages)
         for end, optic in ((row.link.lower, row.lower_optic), (row.link.upper, row.upper_optic)):
             ports[end.device, end.port] += 1
             if optic:
