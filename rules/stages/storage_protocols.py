@@ -37,8 +37,8 @@ def protocol_facts(system: StorageSystem | None, store: StorageSystem | None, ca
     shelf, answers = context.catalog.storage, context.answers
     wanted = answers.names("data.protocols") if answers.given("data.protocols") else ()
     bought = [each for each in (system, store) if each is not None]
-    known = [offered for each in bought if (offered := offered_protocols(shelf[each.product]))]
-    offered = sorted({way for ways in known for way in ways} - {GPUDIRECT})
+    known = [ways for each in bought if (ways := offered_protocols(shelf[each.product]))]
+    offered = sorted({way for each in known for way in each} - {GPUDIRECT})
     unserved = [way for way in wanted if way not in offered]
     return {
         "protocols_asked": bool(wanted),

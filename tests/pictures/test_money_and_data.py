@@ -60,3 +60,4 @@ def test_data_paths_name_every_place_with_its_rate(considered):
     lines = "\n".join(text("data_paths", considered, 100))
     for words in ("GB/s", "storage network", "50 GB/s to each of 2,048 nodes", "local NVMe", "host memory", "8 × NVIDIA H100", "3.35 TB/s"):
         assert words in lines, words
+    assert "GPUDirect Storage" in lines

@@ -72,6 +72,7 @@ def test_a_file_server_holds_no_more_than_a_server_can(catalog):
     assert shared_storage("any", 2, 16, large)[0] == "parallel_file_system"
     huge = needs(catalog, {"model.preset": "llama-3.1-8b", "data.size": "1000000 TB"}, 2, 16, 1e5)
     assert shared_storage("any", 2, 16, huge)[0] == "both"
+    assert shared_storage("any", 2, 16, large, over_objects=True)[0] == "object_store"
 
 
 def test_the_largest_local_drives_of_the_catalog(catalog):

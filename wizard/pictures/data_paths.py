@@ -145,4 +145,9 @@ def _notes(candidate: Candidate) -> list[str]:
     assert storage is not None
     write = in_words(magnitude(storage.checkpoint_write_time, "s"))
     size = magnitude(storage.checkpoint, "GB")
-    return [f"a checkpoint of {size:,.0f} GB is written in {write}, {storage.mode}; homes are on a file server of their own"]
+    notes = [f"a checkpoint of {size:,.0f} GB is written in {write}, {storage.mode}; homes are on a file server of their own"]
+    facts = _facts(candidate)
+    if candidate.nodes > 1 and facts["system_found"]:
+        direct = f"none, since {facts['direct_missing']}" if facts["direct_open"] else "possible, past host memory"
+        notes.append(f"from storage straight into GPU memory (GPUDirect Storage): {direct}")
+    return notes
