@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number
-from rules.answers import field_of
+from rules.answers import AnswerError, field_of
 from wizard.shown import number_text
 
 if TYPE_CHECKING:
@@ -52,8 +52,11 @@ def _exponent(value: float) -> int:
 
 
 def value_of(slider: Slider, answers: Answers) -> float | None:
-    """Return where the slider stands: the answer, else what is assumed, else None."""
-    return answers.number(slider.key)
+    """Return where the slider stands: the answer, else what is assumed, else None; None too for money whose rate is not known yet."""
+    try:
+        return answers.number(slider.key)
+    except AnswerError:
+        return None
 
 
 def moved(slider: Slider, answers: Answers, step: int) -> str:
