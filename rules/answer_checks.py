@@ -30,7 +30,8 @@ _TRANSFORMER_SIZES = (
     "model.experts", "model.experts_per_token", "model.expert_ffn_size",
 )  # fmt: skip
 _PARTS_OF_A_PLAN = (
-    "tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "recompute_layers", "schedule", "offload",
+    "tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute", "recompute_modules", "recompute_layers",
+    "schedule", "offload",
 )  # fmt: skip
 _OWN_SERVER = (
     "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "cpu_cores", "memory", "power", "height", "price",

@@ -15,6 +15,7 @@ POST_TRAINING = ("none", "dpo", "grpo", "ppo")
 TABLE_SHARDINGS = ("balanced", "table", "row", "column")
 ROLLOUTS = ("separate", "sleeping", "awake")
 OFFLOADS = ("none", "optimizer", "parameters", "nvme")
+RECOMPUTE_MODULES = ("core_attention", "norm", "activation", "mlp", "moe", "shared_experts", "mla_up_projection")
 SCHEDULES = ("1f1b", "gpipe", "zb_h1", "zb_h2", "zb_v", "dualpipe")
 COOLING = ("air", "rear_door", "liquid", "immersion")
 REDUNDANCIES = ("n", "n_plus_1", "2n")
@@ -123,6 +124,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _count("parallelism.zero_stage", "1", 0, 3),
     _count("parallelism.micro_batch", "1", 1, 1_000_000),
     _choice("parallelism.recompute", RECOMPUTE),
+    AnswerField("parallelism.recompute_modules", "names", "mlp, norm", choices=RECOMPUTE_MODULES),
     _count("parallelism.recompute_layers", "4", 1, 10_000, units=("layers", "layer")),
     _choice("parallelism.schedule", SCHEDULES),
     _choice("parallelism.offload", OFFLOADS),

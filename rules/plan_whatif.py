@@ -135,7 +135,7 @@ def _changed(plan: Plan, workload: Workload, key: str, value: str) -> Plan | Non
     """Return the plan with a part changed, None where the model, the batch or the ranks do not allow it. Raises KeyError."""
     transformer = is_transformer(workload.model)
     if key == "parallelism.recompute":
-        return replace(plan, recompute=value, recompute_layers=0) if transformer and value in RECOMPUTE else None
+        return replace(plan, recompute=value, recompute_layers=0, recompute_modules=()) if transformer and value in RECOMPUTE else None
     if key == "parallelism.zero_stage":
         possible = value.isdecimal() and int(value) <= HIGHEST_STAGE and plan.data * plan.context > 1
         return replace(plan, zero_stage=int(value)) if possible else None

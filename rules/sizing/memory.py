@@ -89,8 +89,8 @@ class MemoryModel:
         self.wide = element_bytes(workload.precision)
         # every multi-token-prediction layer has logits and a loss of its own
         self.vocabulary = self.shape.vocabulary_size * (1 + self.shape.mtp_layers) if self.transformer else 0
-        self._layers: dict[str, tuple[LayerBytes, LayerBytes]] = {}
-        self._activations: dict[tuple[int, int, int, int, bool, str], tuple[float, float, float, float]] = {}
+        self._layers: dict[tuple[str, tuple[str, ...]], tuple[LayerBytes, LayerBytes]] = {}
+        self._activations: dict[tuple[object, ...], tuple[float, float, float, float]] = {}
         self._stages: dict[tuple[int, int, str], tuple[StageParameters, ...]] = {}
         self._candidates: dict[tuple[int, int, str], tuple[int, ...]] = {}
         self._ends: dict[tuple[int, bool], tuple[tuple[float, float], ...]] = {}
@@ -109,19 +109,19 @@ class MemoryModel:
             found = self._stages[key] = placed_parts(parts, plan.schedule)
         return found
 
-    def _layer_bytes(self, recompute: str) -> tuple[LayerBytes, LayerBytes]:
-        found = self._layers.get(recompute)
+    def _layer_bytes(self, recompute: str, modules: tuple[str, ...] = ()) -> tuple[LayerBytes, LayerBytes]:
+        found = self._layers.get((recompute, modules))
         if found is None:
-            options = self.options.activations
+            options = self.options.activations.with_modules(modules)
             plain = layer_activations(self.shape, self.workload.precision, self.tokens, recompute, options, moe=False)
             mixed = layer_activations(self.shape, self.workload.precision, self.tokens, recompute, options, moe=True)
-            found = self._layers[recompute] = (plain, mixed)
+            found = self._layers[recompute, modules] = (plain, mixed)
         return found
 
     def micro_batch_bytes(self, plan: Plan) -> tuple[float, float, float, float]:
         """Return bytes per micro-batch of a plain and of a mixed layer, and of both while they are recomputed (0 else)."""
         tensor, experts_tensor = plan.tensor, plan.expert_tensor
-        key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute)
+        key = (tensor, experts_tensor, plan.context, plan.micro_batch, plan.sequence_parallel, plan.recompute, plan.recompute_modules)
         found = self._activations.get(key)
         if found is None:
             tokens = self.tokens * max(plan.micro_batch, self.least_micro_batch) / plan.context
@@ -140,7 +140,7 @@ class MemoryModel:
                 layer_input = tokens * self._layer_bytes("none")[0].layer_input / whole_by
                 found = (layer_input, layer_input, plain, mixed)
             else:
-                kept, kept_mixed = (bytes_of(layer) for layer in self._layer_bytes(plan.recompute))
+                kept, kept_mixed = (bytes_of(layer) for layer in self._layer_bytes(plan.recompute, plan.recompute_modules))
                 found = (kept, kept_mixed, plain - kept, mixed - kept_mixed)
             self._activations[key] = found
         return found
@@ -189,7 +189,8 @@ class MemoryModel:
             return NO_TOWER
         tokens = self.tokens * max(plan.micro_batch, self.least_micro_batch) / plan.context
         images = self.workload.image_share * tokens
-        return tower_bytes(self.shape.tower, self.workload.precision, images, plan, self.options.activations)
+        options = self.options.activations.with_modules(plan.recompute_modules)
+        return tower_bytes(self.shape.tower, self.workload.precision, images, plan, options)
 
     def loss_head(self, plan: Plan) -> LossHead:
         """Return the loss head of the software: as stated, else fused, or plain with full sharding and no pipeline."""

@@ -8,7 +8,7 @@ quadratic part is gone and a log-sum-exp per head remains [Dao 2022, arXiv:2205.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from rules.sizing.training_bytes import FP32_BYTES, element_bytes, product_input_bytes
@@ -52,6 +52,10 @@ class ActivationOptions:
     fused_activation: bool = True
     fused_norm: bool = True
     keeps_gathered: bool = False
+
+    def with_modules(self, modules: tuple[str, ...]) -> ActivationOptions:
+        """Return the options with these modules recomputed, the same without any."""
+        return replace(self, selective=modules) if modules else self
 
 
 PLAIN_PYTORCH = ActivationOptions(fused_activation=False, fused_norm=False, keeps_gathered=True)

@@ -48,7 +48,8 @@ class Fixed(NamedTuple):
     """What the answers fix about a plan; None is free. `framework` is named where it leaves data parallelism with whole copies alone.
 
     `offload` is what may rest in the host's memory; nothing does unless it is asked for. `schedule` is the pipeline's, `recompute_layers`
-    in how many layers of each stage all activations are computed again, 0 where that is free.
+    in how many layers of each stage all activations are computed again, 0 where that is free, `recompute_modules` which parts of a layer
+    selective recomputation takes.
     """
 
     tensor: int | None = None
@@ -62,6 +63,7 @@ class Fixed(NamedTuple):
     offload: str = "none"
     schedule: str = "1f1b"
     recompute_layers: int = 0
+    recompute_modules: tuple[str, ...] = ()
 
 
 DATA_PARALLEL_FRAMEWORKS = {"tensorflow": "TensorFlow"}
@@ -86,6 +88,8 @@ def fixed_by(answers: Answers) -> Fixed:
         return answers.text(key) if answers.given(key) and not free else None
 
     layers = count("recompute_layers") or 0
+    given = answers.given("parallelism.recompute_modules") and not free and not layers
+    modules = answers.names("parallelism.recompute_modules") if given else ()
     return Fixed(
         count("tensor", 1),
         count("pipeline", 1),
@@ -93,11 +97,12 @@ def fixed_by(answers: Answers) -> Fixed:
         count("expert", 1),
         count("zero_stage", 0),
         count("micro_batch"),
-        "full" if layers else word("recompute"),
+        "full" if layers else "selective" if modules else word("recompute"),
         copying,
         word("offload") or "none",
         word("schedule") or SCHEDULES[0],
         layers,
+        modules,
     )
 
 

@@ -262,6 +262,7 @@ class _Search:
             per_domain=per_domain,
             schedule=self.fixed.schedule,
             recompute_layers=self.fixed.recompute_layers,
+            recompute_modules=self.fixed.recompute_modules,
         )
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:

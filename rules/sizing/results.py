@@ -159,7 +159,7 @@ class Plan:
 
     `per_domain` is how many GPUs of each scale-up domain it uses where it needs several; 0 where that follows from their number.
     `schedule` is the pipeline's, interleaved where there are virtual stages; `recompute_layers` how many layers of each stage recompute
-    their activations in full where not all do.
+    their activations in full where not all do, `recompute_modules` what selective recomputation names.
     """
 
     tensor: int = 1
@@ -178,6 +178,7 @@ class Plan:
     per_domain: int = 0
     schedule: str = "1f1b"
     recompute_layers: int = 0
+    recompute_modules: tuple[str, ...] = ()
 
     @property
     def gpus(self) -> int:
@@ -194,6 +195,8 @@ class Plan:
         parts += [f"EP{self.expert}"] if self.expert > 1 else []
         parts += [f"DP{self.data}", f"ZeRO-{self.zero_stage}", f"MB{self.micro_batch}"]
         some = f" in {self.recompute_layers} layers of each stage" if self.recompute_layers and self.recompute == "full" else ""
+        if self.recompute == "selective" and self.recompute_modules:
+            some = f" ({', '.join(self.recompute_modules)})".replace("_", " ")
         parts += [f"recompute {self.recompute}{some}"] if self.recompute != "none" else []
         parts += [f"offload {self.offload}"] if self.offload != "none" else []
         return " ".join(parts)

@@ -22,6 +22,7 @@ from rules.sizing.offload import offload_seconds
 from rules.sizing.parameters import embedding_parameters, layer_parameters, moe_layers, vision_tokens
 from rules.sizing.pipeline import chunks, recomputed_share
 from rules.sizing.placement import placed_domain, widest_straddling
+from rules.sizing.recomputed import repeated_seconds
 from rules.sizing.results import ModelShape, Plan, StepEstimate, Workload
 from rules.sizing.step_parts import Block, Exchange, StepTime
 from rules.sizing.techniques import TUNED, UNFUSED, Techniques
@@ -74,7 +75,8 @@ class StepModel:
     def block(self, plan: Plan) -> Block:
         """Return the average layer of the plan's sharding."""
         domain = placed_domain(plan, self.hardware.domain)
-        key = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel, domain)
+        sizes = (plan.tensor, plan.context, plan.micro_batch, plan.expert, plan.expert_tensor, plan.sequence_parallel, domain)
+        key = (*sizes, plan.recompute_modules)
         found = self._blocks.get(key)
         if found is None:
             found = self._blocks[key] = self._make_block(plan)
@@ -97,7 +99,9 @@ class StepModel:
         elementwise = sum(weight * (made.elementwise + made.elementwise_backward + made.wait) for weight, made in parts)
         elementwise += sum(weight * (made.experts + made.experts_backward) for weight, made in parts)
         forward = sum(weight * made.forward for weight, made in parts)
-        cheap = sum(weight * self._repeated(made) for weight, made in parts)
+        kinds = (moe for weight, moe in ((1 - share, False), (share, True)) if weight)
+        code, named = self.arithmetic.techniques, plan.recompute_modules
+        cheap = sum(part[0] * repeated_seconds(self.shape, code, part[1], moe, named) for part, moe in zip(parts, kinds, strict=True))
         head = self._head(tokens, plan.tensor)
         return Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
 
@@ -115,15 +119,6 @@ class StepModel:
         if found is None:
             found = self._heads[tokens, tensor] = sum(self.arithmetic.head(tokens, tensor)) * (1 + self.shape.mtp_layers)
         return found
-
-    def _repeated(self, made: LayerTime) -> float:
-        """Return the seconds that selective recomputation repeats in a layer: attention scores, else norms and activations.
-
-        Operator by operator, it repeats every other product too [torchtitan, selective activation checkpointing].
-        """
-        if self.arithmetic.techniques.attention == UNFUSED:
-            return made.attention
-        return made.elementwise + (made.products / 2 if self.arithmetic.techniques.every_other_product else 0.0)
 
     def rank_parameters(self, plan: Plan) -> tuple[float, float]:
         """Return (parameters replicated over data × context, routed-expert parameters) on the fullest rank."""

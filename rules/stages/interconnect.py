@@ -287,6 +287,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
         "micro_batch": plan.micro_batch,
         "recompute": plan.recompute,
         **({"recompute_layers": plan.recompute_layers} if plan.recompute_layers else {}),
+        **({"recompute_modules": list(plan.recompute_modules)} if plan.recompute == "selective" and plan.recompute_modules else {}),
         **({"schedule": plan.schedule} if plan.pipeline > 1 else {}),
         "global_batch": workload.global_batch,
         "plans_considered": choice.enumerated,

@@ -32,6 +32,7 @@ ORIGINS: dict[str, Origin] = {
         "parallelism.zero_stage",
         "parallelism.micro_batch",
         "parallelism.recompute",
+        "parallelism.recompute_modules",
         "parallelism.recompute_layers",
         "parallelism.schedule",
         "parallelism.offload",

@@ -57,6 +57,7 @@ PLAN_KEYS = tuple(
         "zero_stage",
         "micro_batch",
         "recompute",
+        "recompute_modules",
         "recompute_layers",
         "schedule",
         "offload",

@@ -117,12 +117,14 @@ def test_both_forms_agree_on_schedules_and_some_recomputed_layers(name, schedule
     _, hardware, model, kernel = kernels(name)
     given = [Plan(tensor=8, data=8), Plan(tensor=4, pipeline=2, data=8, micro_batch=2), Plan(pipeline=4, data=16)]
     rows = rows_of(given, hardware.per_domain, schedule=schedule, recompute_layers=3)
+    rows.modules = ("mlp", "norm")
     timing, footprint = Timing(model, rows), Footprint(kernel, rows)
     for option in options_of(Fixed(zero_stage=1), lora=False):
         seconds, peaks = timing.seconds(option), footprint.peaks(option)
         for row in range(3):
             plan = rows.plan(row, option)
             assert (plan.schedule, plan.recompute_layers) == (schedule, 3 if option.recompute == "full" else 0)
+            assert plan.recompute_modules == (("mlp", "norm") if option.recompute == "selective" else ())
             assert seconds[row] == pytest.approx(model.time(plan).total, rel=AGREEMENT)
             assert [each[row] for each in peaks] == pytest.approx(kernel.peak_bytes(plan), rel=AGREEMENT)
 

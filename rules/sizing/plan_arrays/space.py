@@ -53,6 +53,7 @@ class Rows:
     def __init__(self, table: Whole, per_domain: int, offload: str = "none", schedule: str = "1f1b", recompute_layers: int = 0) -> None:
         self.table, self.per_domain, self.offload = table, per_domain, offload
         self.schedule, self.recompute_layers = schedule, recompute_layers
+        self.modules: tuple[str, ...] = ()
         self.sharding, self.tensor, self.context, self.pipeline = table[0], table[1], table[2], table[3]
         self.expert, self.data, self.micro_batch, self.virtual = table[4], table[5], table[6], table[7]
 
@@ -75,11 +76,14 @@ class Rows:
             per_domain=self.per_domain,
             schedule=self.schedule,
             recompute_layers=self.recompute_layers if option.recompute == "full" else 0,
+            recompute_modules=self.modules if option.recompute == "selective" else (),
         )
 
     def part(self, begin: int, end: int) -> Rows:
         """Return the rows from `begin` up to `end`."""
-        return Rows(self.table[:, begin:end], self.per_domain, self.offload, self.schedule, self.recompute_layers)
+        found = Rows(self.table[:, begin:end], self.per_domain, self.offload, self.schedule, self.recompute_layers)
+        found.modules = self.modules
+        return found
 
 
 @dataclass(frozen=True)
@@ -115,6 +119,7 @@ def enumerate_grid(workload: Workload, hardware: Hardware, gpus: int, fixed: Fix
             ruled_out[INDIVISIBLE] = ruled_out.get(INDIVISIBLE, 0) + len(options)
     table = np.concatenate(rows, axis=1) if rows else np.zeros((len(COLUMNS), 0), dtype=np.int64)
     rows_found = Rows(table, hardware.per_domain, fixed.offload, fixed.schedule, fixed.recompute_layers)
+    rows_found.modules = fixed.recompute_modules
     return Grid(rows_found, options, ruled_out)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rules.sizing.plan_arrays.tables import Reals, Whole
     from rules.sizing.step import StepModel
 
-BASE = Option("none", 0)
+BASE, SELECTIVE = Option("none", 0), Option("selective", 0)
 
 
 class Timing:
@@ -49,7 +49,7 @@ class Timing:
 
     def _block(self, row: int) -> Sequence[float]:
         """Return, per layer and micro-batch: arithmetic, recomputations, head, tensor-parallel time, the rest; tokens; products."""
-        block = self.model.block(self.rows.plan(row, BASE))
+        block = self.model.block(self.rows.plan(row, SELECTIVE))
         arithmetic = block.products + block.attention + block.elementwise
         crossing = block.traffic.expert + block.traffic.context
         times = (arithmetic, block.recompute_selective, block.recompute_full, block.head, block.traffic.tensor, crossing)

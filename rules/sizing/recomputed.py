@@ -1,0 +1,54 @@
+"""What recomputing named modules costs: the seconds of a layer that its backward pass makes again.
+
+Products are shared out by the weights that a token passes in each module, since their time goes with them; norms and activation
+functions are the layer's elementwise part. What experts exchange is made again with them, which is not counted: Megatron Core can keep it
+[Megatron Core, --recompute-modules; arXiv:2603.07685 §4.2].
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rules.sizing.parameters import attention_parameters, layer_parameters
+from rules.sizing.techniques import UNFUSED
+
+if TYPE_CHECKING:
+    from rules.sizing.compute import LayerTime
+    from rules.sizing.results import ModelShape
+    from rules.sizing.techniques import Techniques
+
+DEFAULT = ("core_attention", "norm", "activation")
+"""What selective recomputation drops where nobody names modules, as the memory model has it."""
+
+
+def repeated_seconds(shape: ModelShape, techniques: Techniques, made: LayerTime, moe: bool, modules: tuple[str, ...]) -> float:
+    """Return the seconds that selective recomputation repeats in a layer.
+
+    Without `modules`: attention scores where these go through memory, else norms and activation functions; operator by operator, it
+    repeats every other product too [torchtitan, selective activation checkpointing].
+    """
+    if not modules:
+        if techniques.attention == UNFUSED:
+            return made.attention
+        return made.elementwise + (made.products / 2 if techniques.every_other_product else 0.0)
+    shares = _shares(shape, moe)
+    found = made.products * sum(shares.get(module, 0.0) for module in modules)
+    found += made.attention if "core_attention" in modules and techniques.attention == UNFUSED else 0.0
+    return found + (made.elementwise if {"norm", "activation"} & set(modules) else 0.0)
+
+
+def _shares(shape: ModelShape, moe: bool) -> dict[str, float]:
+    """Return the share of a layer's products in each module, by the weights that a token passes."""
+    plain, routed = layer_parameters(shape, moe=moe)
+    attention = attention_parameters(shape)
+    active = routed * shape.experts_per_token / shape.experts if moe else 0.0
+    whole = plain + active
+    heads, query = shape.attention_heads, shape.qk_nope_head_dim + shape.qk_rope_head_dim
+    up = shape.kv_lora_rank * heads * (shape.qk_nope_head_dim + shape.v_head_dim) + shape.q_lora_rank * heads * query
+    feed_forward = (plain - attention - 2 * shape.hidden_size) / whole
+    return {
+        "mlp": 0.0 if moe else feed_forward,
+        "shared_experts": feed_forward if moe else 0.0,
+        "moe": active / whole,
+        "mla_up_projection": up / whole if shape.attention == "mla" else 0.0,
+    }
