@@ -11,6 +11,8 @@ from dataclasses import replace
 import pytest
 
 from catalogs import load_catalog
+from rules.advisor import consider
+from rules.answers import Answers
 from rules.sizing.fabric.addresses import address_plan
 from rules.sizing.fabric.design import design_fabric
 from rules.sizing.fabric.schedule import schedule_of
@@ -89,3 +91,31 @@ def test_any_design_has_one_truth_on_its_cables(seed):
 @pytest.mark.parametrize("seed", range(FEW, MANY))
 def test_many_designs_have_one_truth_on_their_cables(seed):
     checked(seed)
+
+
+def planned_at_random(seed):
+    """Return a candidate whose racks are planned, with its context: through the whole pipeline, at any rack power that takes a server."""
+    draw = random.Random(seed)
+    node = draw.choice([each for each in NODES if each])
+    answers = {
+        "model.preset": "llama-3.1-70b", "scale.mode": "fixed", "preferences.nodes": [node], "facility.cooling": ["air", "liquid"],
+        "preferences.fabric": draw.choice(["any", "infiniband", "ethernet"]), "preferences.oversubscription": draw.choice([1, 1, 2]),
+        "facility.rack_power": draw.choice(["17 kW", "25 kW", "45 kW", "80 kW", "150 kW"]),
+    }  # fmt: skip
+    answers["scale.gpus" if node.endswith("nvl72") else "scale.nodes"] = (
+        72 * draw.randint(2, 12) if node.endswith("nvl72") else draw.choice([draw.randint(2, 12), draw.randint(2, 120)])
+    )
+    considered = consider(Answers.of(answers), load_catalog())
+    return considered.ranking.chosen.candidate, considered.context
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_cables_of_planned_racks_fit_at_both_ends(seed):
+    candidate, context = planned_at_random(seed)
+    cages, rows = {}, 0
+    for row in schedule_of(candidate, context):
+        fits(row, context.catalog.cables, cages)
+        for end, stand in ((row.link.lower, row.lower), (row.link.upper, row.upper)):
+            assert stand.unit or end.device.startswith(("site", "rack-", "storage-")), "what stands in a rack has a unit"
+        rows += 1
+    assert rows > candidate.nodes
