@@ -44,7 +44,7 @@ _SPELLINGS |= {
     for mass, force, area in (("kg", "kgf", "m"), ("lb", "lbf", "ft"))
     for two in ("²", "2", "^2")
 }
-_SPELLINGS |= {"psf": "lbf/ft**2"}
+_SPELLINGS |= {"psf": "lbf/ft**2"} | {f"t/m{two}": "force_metric_ton/m**2" for two in ("²", "2", "^2")}
 """Loads of floors are said by mass: 500 kg/m² is what 500 kg weigh on a square metre. The catalog's masses per area are written kg/m**2."""
 _SHOWN = (("gigabit", "Gb"), ("terabit", "Tb"), ("megabit", "Mb"), ("bit", "b"), ("degC", "°C"), ("A*kV", "kVA"))
 _DEFINITIONS = (

@@ -55,6 +55,11 @@ class AnswerField:
     reason: str = ""
     units_ignored: tuple[str, ...] = ()
 
+    @property
+    def shown_unit(self) -> str:
+        """Return the unit as it is printed."""
+        return {"degC": "°C"}.get(self.unit, self.unit)
+
 
 def _quantity(key: str, example: str, unit: str, low: float, high: float, assumed: str | None = None, reason: str = "") -> AnswerField:
     return AnswerField(key, "quantity", example, unit, low, high, assumed=assumed, reason=reason)

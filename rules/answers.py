@@ -95,7 +95,7 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
             text = f"{text} {declared.unit}"
         value = magnitude(text, declared.unit)
     except QuantityError as error:
-        raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.unit}, such as {declared.example!r}") from error
+        raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.shown_unit}, such as {declared.example!r}") from error
     check_range(declared, value, number)
     return text
 
@@ -127,7 +127,7 @@ def check_range(declared: AnswerField, value: float, shown: float) -> None:
     low, high = declared.minimum, declared.maximum
     if (low is None or value >= low) and (high is None or value <= high):
         return
-    unit = f" {declared.unit}" if declared.unit else ""
+    unit = f" {declared.shown_unit}" if declared.unit else ""
     if low is not None and high is not None:
         ends = f"from {number_in_words(low)} to {number_in_words(high)}{unit}"
     else:

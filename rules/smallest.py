@@ -180,7 +180,7 @@ def _numbered(answers: Answers, key: str, number: float) -> SmallestChange:
     declared, start = field_of(key), answers.number(key) or number
     text = str(int(number)) if declared.kind == "count" else value_text("", number)
     cost = max(number / start, start / number) - 1.0
-    said = f"{'raise' if number > start else 'lower'} it to {text} {declared.unit}".strip()
+    said = f"{'raise' if number > start else 'lower'} it to {text} {declared.shown_unit}".strip()
     return SmallestChange(key, answers.text(key), f"{text} {declared.unit}".strip(), cost, said)
 
 

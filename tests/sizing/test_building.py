@@ -193,7 +193,15 @@ def test_air_that_leaves_a_dgx_b200(catalog):
 
 @pytest.mark.parametrize(
     ("said", "kpa"),
-    [("500 kg/m²", 4.903), ("1000 kg/m2", 9.807), ("1000 kg/m^2", 9.807), ("250 lb/ft²", 11.97), ("150 lb/ft2", 7.182), ("100 psf", 4.788)],
+    [
+        ("500 kg/m²", 4.903),
+        ("1000 kg/m2", 9.807),
+        ("1000 kg/m^2", 9.807),
+        ("250 lb/ft²", 11.97),
+        ("150 lb/ft2", 7.182),
+        ("100 psf", 4.788),
+        ("1 t/m²", 9.807),
+    ],
 )
 def test_a_floor_load_may_be_said_by_mass(said, kpa):
     """1 kg weighs 9.80665 N; 1 lb/ft² is 47.88 Pa; TIA-942 prints 12 kPa and 250 lb/ft² for the same floor."""
@@ -203,3 +211,8 @@ def test_a_floor_load_may_be_said_by_mass(said, kpa):
 def test_a_mass_is_no_pressure_elsewhere():
     with pytest.raises(AnswerError, match="kind of"):
         Answers.of({"facility.floor_load": "500 kg"})
+
+
+def test_degrees_are_printed_as_people_write_them():
+    with pytest.raises(AnswerError, match="80 °C is outside what can be: from 5 to 60 °C"):
+        Answers.of({"facility.inlet_temperature": "80 °C"})
