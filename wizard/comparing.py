@@ -87,7 +87,15 @@ class FilterError(ValueError):
 
 def entries_of(design: Design, considered: Considered | None = None) -> list[Entry]:
     """Return the candidates in rank order, the chosen one first; with `considered` the rejected ones too, with their figures."""
-    rows = _ranked(considered) if considered is not None and considered.ranking.chosen is not None else _listed(design)
+    if considered is not None and considered.ranking.chosen is not None:
+        return ranked_entries(considered)
+    rows = _listed(design)
+    return [_marked(row, rows) for row in rows]
+
+
+def ranked_entries(considered: Considered) -> list[Entry]:
+    """Return what was weighed for a design in rank order, the rejected last; each says which other beats it in all."""
+    rows = _ranked(considered)
     return [_marked(row, rows) for row in rows]
 
 

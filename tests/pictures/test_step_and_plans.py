@@ -64,6 +64,6 @@ def test_the_account_and_the_place_stand_below_the_plans():
 def test_without_a_choice_pictures_say_so():
     nothing = considered("recommendation-tables")
     empty = replace(nothing, ranking=replace(nothing.ranking, good=(), unproven=(), bad=()))
-    assert "no plan" in step.text(empty, 60)[0]
+    assert "No plan is chosen" in step.text(empty, 60)[1]
     assert any("no plan" in line for line in plans.text(empty, 60))
     assert any("data parallel only" in line for line in plans.text(nothing, 80))

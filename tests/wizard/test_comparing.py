@@ -6,7 +6,9 @@ import pytest
 
 from rules.design import Figures
 from wizard.comparing import BY_ID, CHOSEN, FITS, REJECTED, UNPRICED, Entry, FilterError, _marked, in_order, matching, price_of
-from wizard.scatter import lines
+from wizard.pictures import chart
+from wizard.pictures.chart import Axis, Chart, Series
+from wizard.scatter import scatter
 
 
 def entry(name: str, state: str = FITS, **figures) -> Entry:
@@ -77,9 +79,9 @@ def test_who_is_beaten_in_cost_time_and_power_is_dominated_and_only_by_one_that_
 
 def test_the_scatter_puts_the_cheapest_left_and_the_slowest_up_and_tells_states_by_marks():
     rows = [_marked(row, ROWS) for row in ROWS]
-    drawn = lines(rows, BY_ID["cost"], BY_ID["days"], 60, 6)
+    drawn = chart.text(scatter(rows, BY_ID["cost"], BY_ID["days"]), 60, 6)
     assert all(len(line) <= 60 for line in drawn)
-    plot = [line.partition("│")[2] for line in drawn[:6]]
+    plot = [line.partition("|")[2] for line in drawn[2:8]]
     assert plot[0].strip() == "◆"  # 58 days: the longest of those with a price
     assert "●" in plot[-1]  # 52 days: the shortest
     assert next(line.index("×") for line in plot if "×" in line) == 0  # 4.2M USD: the least
@@ -89,8 +91,15 @@ def test_the_scatter_puts_the_cheapest_left_and_the_slowest_up_and_tells_states_
 
 
 def test_the_scatter_in_ascii_is_ascii_and_says_when_there_is_nothing_to_draw():
-    assert "\n".join(lines(ROWS, BY_ID["cost"], BY_ID["days"], 40, 5, ascii_only=True)).isascii()
-    assert lines([OPEN], BY_ID["cost"], BY_ID["days"], 40, 5)[0].startswith("nothing to draw")
+    assert "\n".join(chart.text(scatter(ROWS, BY_ID["cost"], BY_ID["days"], ascii_only=True), 40, 5)).isascii()
+    nothing = chart.text(scatter([OPEN], BY_ID["cost"], BY_ID["days"], title="Candidates"), 40, 5)
+    assert nothing[0] == "Candidates"
+    assert nothing[1].startswith("nothing to draw")
+
+
+def test_a_label_of_the_upward_axis_is_the_value_of_its_line():
+    drawn = chart.text(Chart("T", Axis("x", ""), Axis("y", ""), (Series("p", "o", ((0.0, 0.0), (1.0, 30.0))),)), 40, 4)
+    assert [line.partition("|")[0].strip() for line in drawn[2:6]] == ["30", "20", "10", "0"]
 
 
 def test_what_tells_names_of_servers_apart_is_not_left_out():

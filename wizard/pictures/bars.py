@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
+
+    from rules.advisor import Considered
 
 PATTERNS, ASCII_PATTERNS = "█▓▒░▚▞▤▦", "#=+-*%o:"
 FREE, ASCII_FREE = "·", "."
@@ -58,6 +60,8 @@ def shown(amount: float) -> str:
 
 def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:
     """Return the bars as lines of at most `width` columns: a row each, then what the patterns mean."""
+    if not bars.rows:
+        return [bars.title[:width], *(line for note in bars.notes for line in textwrap.wrap(note, width))]
     patterns, free, mark = (ASCII_PATTERNS, ASCII_FREE, "|") if ascii else (PATTERNS, FREE, "│")
     totals = [shown(sum(parts.values())) for _, parts in bars.rows]
     names = min(max(len(name) for name, _ in bars.rows), width // 3)
@@ -75,14 +79,15 @@ def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:
     entries = [f"{pattern} {name.replace('_', ' ')}" for pattern, name in zip(patterns, bars.parts, strict=False)]
     if bars.limit is not None:
         entries.append(f"{mark} {bars.limit_name} {shown(bars.limit)}")
-    return [*lines, *_wrapped([*entries, f"in {bars.unit}"], width), *(line for note in bars.notes for line in textwrap.wrap(note, width))]
+    return [*lines, *joined([*entries, f"in {bars.unit}"], width), *(line for note in bars.notes for line in textwrap.wrap(note, width))]
 
 
-def _wrapped(entries: list[str], width: int) -> list[str]:
+def joined(entries: list[str], width: int) -> list[str]:
+    """Return the entries of a legend, as many to a line as fit."""
     lines = [""]
     for entry in entries:
-        joined = f"{lines[-1]}  {entry}" if lines[-1] else entry
-        lines = [*lines[:-1], joined] if len(joined) <= width else [*lines, entry]
+        longer = f"{lines[-1]}  {entry}" if lines[-1] else entry
+        lines = [*lines[:-1], longer] if len(longer) <= width else [*lines, entry]
     return [line[:width] for line in lines]
 
 
@@ -90,7 +95,8 @@ def svg(bars: Bars, width: int = 900) -> str:
     """Return the bars as an SVG document."""
     from wizard.pictures import sheet
 
-    foot = 24 * (2 + len(bars.parts) // 4 + len(bars.notes))
+    notes = sheet.note_lines(bars.notes, width)
+    foot = 24 * (2 + len(bars.parts) // 4 + len(notes))
     height = sheet.HEAD + len(bars.rows) * (ROW + GAP) + foot + sheet.MARGIN
     drawing = sheet.sheet(bars.title, width, height)
     left, room = sheet.MARGIN + NAMES, width - 2 * sheet.MARGIN - NAMES - 90
@@ -113,7 +119,19 @@ def svg(bars: Bars, width: int = 900) -> str:
         drawing.append(sheet.box(x, row - 11, 14, 14, fill=colour, stroke=colour))
         drawing.append(sheet.label(name.replace("_", " "), x + 20, row))
     y += 24 * (1 + len(bars.parts) // 4)
-    for note in bars.notes:
+    for note in notes:
         drawing.append(sheet.label(note, sheet.MARGIN, y, colour=sheet.FAINT))
         y += 24
     return sheet.finish(drawing)
+
+
+def both_ways(describe: Callable[[Considered], Bars]) -> tuple[Callable[..., list[str]], Callable[[Considered], str]]:
+    """Return the functions `text` and `svg` of a picture that is bars; bars without rows say in their notes why there is nothing."""
+
+    def as_text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+        return text(describe(considered), width, ascii=ascii)
+
+    def as_svg(considered: Considered) -> str:
+        return svg(describe(considered))
+
+    return as_text, as_svg

@@ -2,52 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wizard.pictures.chart import Axis, Chart, Series, both_ways
+from wizard.comparing import BY_ID, ranked_entries
+from wizard.pictures import chart
+from wizard.scatter import scatter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from rules.advisor import Considered
-    from rules.choice import Ranked
+    from wizard.pictures.chart import Chart
 
-TITLE = "Candidates: {measure} against time"
-
-
-def _chart(considered: Considered) -> Chart:
-    ranking = considered.ranking
-    chosen, everyone = ranking.chosen, (*ranking.good, *ranking.unproven, *ranking.bad)
-    days = any(each.figures.days for each in everyone)
-    priced = any(each.figures.purchase_usd for each in everyone)
-    groups = (
-        ("will not do", "x", [each for each in ranking.bad if each is not chosen]),
-        ("would do", "o", [each for each in (*ranking.good, *ranking.unproven) if each is not chosen]),
-        ("chosen", "@", [] if chosen is None else [chosen]),
-    )
-    series = tuple(Series(name, mark, _points(ranked, days=days, priced=priced)) for name, mark, ranked in groups)
-    drawn = sum(len(each.points) for each in series)
-    notes = []
-    if drawn < len(everyone):
-        lacking = "no known price, or no plan that runs" if priced else "no plan that runs"
-        notes.append(f"{len(everyone) - drawn} of {len(everyone)} not drawn: {lacking}")
-    if priced and any(each.figures.purchase_open for each in everyone):
-        notes.append("Some purchases leave out unknown prices")
-    time = Axis("days to train", "", logarithmic=True) if days else Axis("time of a step", "s", logarithmic=True)
-    measure = Axis("purchase", "million USD", logarithmic=True) if priced else Axis("total power", "kW", logarithmic=True)
-    return Chart(TITLE.format(measure=measure.name), time, measure, series, tuple(notes))
+TITLE = "Candidates: {up} against {across}"
 
 
-def _points(ranked: Sequence[Ranked], *, days: bool, priced: bool) -> tuple[tuple[float, float], ...]:
-    """Return (time, purchase or power) of each candidate that has both."""
-    points = []
-    for each in ranked:
-        time = each.figures.days if days else each.figures.step_s
-        amount = (each.figures.purchase_usd or 0.0) / 1e6 if priced else each.figures.total_power_kw
-        if time and amount:
-            points.append((time, amount))
-    return tuple(points)
+def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
+    """Return the candidates as lines of at most `width` columns."""
+    return chart.text(_chart(considered, ascii_only=ascii), width)
 
 
-text, svg = both_ways(_chart)
-"""In text `@` is the choice, `o` would do, `x` will not."""
+def svg(considered: Considered) -> str:
+    """Return the candidates as an SVG document."""
+    return chart.svg(_chart(considered))
+
+
+def _chart(considered: Considered, *, ascii_only: bool = False) -> Chart:
+    """Return purchase against time; power where no price is known, and the time of a step where no amount of work was said."""
+    rows = ranked_entries(considered)
+    across = BY_ID["days"] if any(each.figures.days for each in rows) else BY_ID["step"]
+    priced = any(each.figures.purchase_usd for each in rows)
+    up = BY_ID["price"] if priced else BY_ID["power"]
+    drawn = scatter(rows, across, up, title=TITLE.format(up=up.title, across=across.title), ascii_only=ascii_only)
+    is_open = priced and any(each.figures.purchase_open for each in rows)
+    return replace(drawn, notes=(*drawn.notes, "Some purchases leave out unknown prices")) if is_open else drawn

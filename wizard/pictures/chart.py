@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from wizard.pictures.bars import shown
+from wizard.pictures.bars import joined, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,11 +20,12 @@ TICKS = 5
 
 @dataclass(frozen=True)
 class Axis:
-    """An axis: what it measures, in which unit, and whether its steps are powers."""
+    """An axis: what it measures, in which unit, whether its steps are powers, and how its values are written."""
 
     name: str
     unit: str
     logarithmic: bool = False
+    show: Callable[[float], str] = shown
 
     def place(self, value: float) -> float:
         """Return the value on the axis's own scale; raises ValueError for a value below or at zero on a logarithmic one."""
@@ -80,8 +81,8 @@ def text(chart: Chart, width: int, height: int = 16) -> list[str]:
     if not any(each.points for each in chart.series):
         return [chart.title[:width], *(line for note in chart.notes for line in textwrap.wrap(note, width))]
     (x_low, x_high), (y_low, y_high) = chart.ranges()
-    ticks = {round(index * (height - 1) / (TICKS - 1)): index for index in range(TICKS)}
-    names = {row: shown(chart.y.value(y_high - (y_high - y_low) * index / (TICKS - 1))) for row, index in ticks.items()}
+    ticks = {round(index * (height - 1) / (TICKS - 1)) for index in range(TICKS)}
+    names = {row: chart.y.show(chart.y.value(y_high - (y_high - y_low) * row / (height - 1))) for row in ticks}
     left = max(map(len, names.values())) + 1
     columns = max(10, width - left - 1)
     cells = [[" "] * columns for _ in range(height)]
@@ -93,11 +94,11 @@ def text(chart: Chart, width: int, height: int = 16) -> list[str]:
     lines = [chart.title[:width], chart.y.words[:width]]
     lines += [f"{names.get(row, ''):>{left - 1}} |{''.join(cells[row])}"[:width] for row in range(height)]
     lines.append((" " * left + "+" + "-" * columns)[:width])
-    low, high = shown(chart.x.value(x_low)), shown(chart.x.value(x_high))
+    low, high = chart.x.show(chart.x.value(x_low)), chart.x.show(chart.x.value(x_high))
     middle = chart.x.words[: max(0, columns - len(low) - len(high) - 2)]
     lines.append((" " * (left + 1) + low + middle.center(columns - len(low) - len(high)) + high)[:width])
     named = [f"{each.mark} {each.name}" for each in chart.series if each.points]
-    return [*lines, "   ".join(named)[:width], *(line for note in chart.notes for line in textwrap.wrap(note, width))]
+    return [*lines, *joined(named, width), *(line for note in chart.notes for line in textwrap.wrap(note, width))]
 
 
 def _filled(chart: Chart, series: Series, columns: int) -> list[tuple[float, float]]:
@@ -119,7 +120,8 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
 
     from wizard.pictures import sheet
 
-    drawing = sheet.sheet(chart.title, width, height + 24 * len(chart.notes))
+    notes = sheet.note_lines(chart.notes, width)
+    drawing = sheet.sheet(chart.title, width, height + 24 * len(notes))
     if any(each.points for each in chart.series):
         (x_low, x_high), (y_low, y_high) = chart.ranges()
         left, right, top, bottom = sheet.MARGIN + 70, width - sheet.MARGIN - 60, sheet.HEAD + 24, height - 90
@@ -129,8 +131,8 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
             share = index / (TICKS - 1)
             x, y = left + share * (right - left), bottom - share * (bottom - top)
             drawing.append(sheet.line(left, y, right, y, colour="#dddddd"))
-            drawing.append(sheet.label(shown(chart.y.value(y_low + share * (y_high - y_low))), left - 8, y + 4, anchor="end"))
-            drawing.append(sheet.label(shown(chart.x.value(x_low + share * (x_high - x_low))), x, bottom + 20, anchor="middle"))
+            drawing.append(sheet.label(chart.y.show(chart.y.value(y_low + share * (y_high - y_low))), left - 8, y + 4, anchor="end"))
+            drawing.append(sheet.label(chart.x.show(chart.x.value(x_low + share * (x_high - x_low))), x, bottom + 20, anchor="middle"))
         drawing.append(sheet.box(left, top, right - left, bottom - top))
         for number, each in enumerate(chart.series):
             colour = sheet.COLOURS[number % len(sheet.COLOURS)]
@@ -154,7 +156,7 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
                     drawing.append(sheet.label(each.labels[index], x + 8, y + 4))
             drawing.append(sheet.label(each.mark, left + number * 170, bottom + 71, size=17, colour=colour, anchor="middle", weight="bold"))
             drawing.append(sheet.label(each.name, left + 12 + number * 170, bottom + 70))
-    for number, note in enumerate(chart.notes):
+    for number, note in enumerate(notes):
         drawing.append(sheet.label(note, sheet.MARGIN, height + 24 * number, colour=sheet.FAINT))
     return sheet.finish(drawing)
 

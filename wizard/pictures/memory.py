@@ -17,23 +17,11 @@ NOTHING = "No plan runs: there is no stage to show"
 VERDICTS = {"fits": "fits", "at_risk": "is at risk", "does_not_fit": "does not fit"}
 
 
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the bars as lines of at most `width` columns."""
-    drawn = _bars(considered)
-    return [TITLE[:width], NOTHING[:width]] if drawn is None else bars.text(drawn, width, ascii=ascii)
-
-
-def svg(considered: Considered) -> str:
-    """Return the bars as an SVG document."""
-    drawn = _bars(considered)
-    return bars.svg(drawn if drawn is not None else bars.Bars(TITLE, "GiB", (), notes=(NOTHING,)))
-
-
-def _bars(considered: Considered) -> bars.Bars | None:
+def _bars(considered: Considered) -> bars.Bars:
     chosen = considered.ranking.chosen
     choice = chosen.candidate.choice if chosen is not None else None
     if choice is None:
-        return None
+        return bars.Bars(TITLE, "GiB", (), notes=(NOTHING,))
     memory = choice.memory
     stages = stage_reports(memory, choice.plan, considered.context.workload.model.layers)
     worst = stages[memory.fullest]
@@ -62,3 +50,7 @@ def _rows(stages: tuple[StageReport, ...]) -> list[tuple[str, StageReport]]:
 def _name(group: tuple[StageReport, ...]) -> str:
     first, last = group[0].number, group[-1].number
     return f"stage {first}" if first == last else f"stages {first} to {last}"
+
+
+text, svg = bars.both_ways(_bars)
+"""Stages from first to last, each against the capacity of its GPU."""

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import textwrap
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.sizing.ownership import parts_of
-from wizard.pictures.bars import Bars
-from wizard.pictures.bars import svg as bars_svg
-from wizard.pictures.bars import text as bars_text
+from wizard.pictures.bars import Bars, both_ways
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -27,20 +23,6 @@ NAMES = {
     "spares": "spare servers",
     "spares_network": "spares on the shelf",
 }
-
-
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the bars as lines."""
-    bars = _bars(considered)
-    if not bars.rows:
-        return [bars.title[:width], *(line for note in bars.notes for line in textwrap.wrap(note, width))]
-    return bars_text(bars, width, ascii=ascii)
-
-
-def svg(considered: Considered) -> str:
-    """Return the bars as an SVG document."""
-    bars = _bars(considered)
-    return bars_svg(bars if bars.rows else replace(bars, rows=(("purchase", {}),)))
 
 
 def _bars(considered: Considered) -> Bars:
@@ -75,3 +57,7 @@ def _notes(cost: CostEstimate) -> tuple[str, ...]:
         worth = magnitude(cost.residual.expected, "USD") / MILLION
         notes.append(f"the servers may fetch {worth:.3g} million USD at the end, which is not taken off")
     return tuple(notes)
+
+
+text, svg = both_ways(_bars)
+"""What is bought, then all years of ownership on the same scale."""

@@ -7,9 +7,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.sizing.facility import size_facility
 from rules.sizing.power import gpu_sum_w, network_draw
-from wizard.pictures.bars import Bars
-from wizard.pictures.bars import svg as bars_svg
-from wizard.pictures.bars import text as bars_text
+from wizard.pictures.bars import Bars, both_ways
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -21,29 +19,11 @@ NOTHING = "Power is not known: the vendor publishes neither the system's nor the
 SPARES, COOLING = "spare nodes", "cooling and losses"
 
 
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the bars as lines of at most `width` columns."""
-    bars = _bars(considered)
-    return [TITLE, *_wrapped(NOTHING, width)] if bars is None else bars_text(bars, width, ascii=ascii)
-
-
-def svg(considered: Considered) -> str:
-    """Return the bars as an SVG document."""
-    bars = _bars(considered)
-    return bars_svg(bars if bars is not None else Bars(TITLE, "kW", ((NOTHING, {}),)))
-
-
-def _wrapped(words: str, width: int) -> list[str]:
-    from textwrap import wrap
-
-    return wrap(words, width)
-
-
-def _bars(considered: Considered) -> Bars | None:
+def _bars(considered: Considered) -> Bars:
     chosen = considered.ranking.chosen
     design = chosen.candidate.facility if chosen is not None else None
     if chosen is None or design is None:
-        return None
+        return Bars(TITLE, "kW", (), notes=(NOTHING,))
     highest = _parts(chosen.candidate, considered.context, design, highest=True)
     usual = _parts(chosen.candidate, considered.context, design, highest=False)
     limit = considered.context.answers.number("facility.total_power")
@@ -76,3 +56,7 @@ def _parts(candidate: Candidate, context: Context, design: FacilityDesign, *, hi
         COOLING: it_kw * (design.pue - 1.0),
     }
     return {name: amount for name, amount in parts.items() if amount > 1e-6}
+
+
+text, svg = both_ways(_bars)
+"""What is drawn at most, and in training."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import textwrap
+from typing import TYPE_CHECKING, Any
 
 import drawsvg
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FONT = "DejaVu Sans, Verdana, sans-serif"
 SIZE = 13
@@ -13,6 +17,8 @@ COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f
 """Eight colours that colour-blind people tell apart [Okabe and Ito, Color Universal Design, 2008]."""
 MARGIN = 24
 HEAD = 56
+LETTER = 0.6
+"""Width of a letter of DejaVu Sans in parts of its height, with some to spare."""
 TITLE_SIZE = 18
 TITLE_LETTER = 0.67 * TITLE_SIZE
 """Width of a letter of the title in pixels: the bold letters of DejaVu Sans take about two thirds of their height."""
@@ -25,6 +31,11 @@ def sheet(title: str, width: float, height: float) -> drawsvg.Drawing:
     drawing.append(drawsvg.Rectangle(0, 0, width, height, fill=PAPER))
     drawing.append(label(title, MARGIN, MARGIN + 10, size=TITLE_SIZE, weight="bold"))
     return drawing
+
+
+def note_lines(notes: Iterable[str], width: float) -> list[str]:
+    """Return notes as lines that fit a sheet of `width` pixels."""
+    return [line for note in notes for line in textwrap.wrap(note, int((width - 2 * MARGIN) / (LETTER * SIZE)))]
 
 
 def label(words: str, x: float, y: float, *, size: float = SIZE, colour: str = INK, anchor: str = "start", weight: str = "normal") -> Any:

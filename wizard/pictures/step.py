@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from rules.findings import Stage
 from rules.sizing.data_wait import waited_for_data
-from wizard.pictures.bars import Bars
-from wizard.pictures.bars import svg as bars_svg
-from wizard.pictures.bars import text as bars_text
+from wizard.pictures.bars import Bars, both_ways
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,39 +30,21 @@ NAMES = {
 }
 """Parts of a step as the legend calls them; what is not here goes by its own name."""
 MOST_ALTERNATIVES = 3
-NOTHING = ["Step: no plan is chosen, so there is no step to show"]
+TITLE, NOTHING = "Where a step goes", "No plan is chosen: there is no step to show"
 
 
-def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
-    """Return the bars as lines, each plan in full above its bar."""
-    found = _bars(considered)
-    if found is None:
-        return [each[:width] for each in NOTHING]
-    return bars_text(found, width, ascii=ascii)
-
-
-def svg(considered: Considered) -> str:
-    """Return the bars as an SVG document."""
-    from wizard.pictures import sheet
-
-    found = _bars(considered)
-    if found is None:
-        return sheet.finish(sheet.sheet(NOTHING[0], 900, sheet.HEAD + sheet.MARGIN))
-    return bars_svg(found)
-
-
-def _bars(considered: Considered) -> Bars | None:
+def _bars(considered: Considered) -> Bars:
     chosen = considered.ranking.chosen
     choice = chosen.candidate.choice if chosen else None
     if choice is None:
-        return None
+        return Bars(TITLE, "s", (), notes=(NOTHING,))
     others = choice.alternatives[:MOST_ALTERNATIVES]
     parts = {**_parts(choice.step), **_stalls(considered, choice.step)}
     rows = (("chosen", parts), *((f"next best {number}", _parts(step)) for number, (_, _, step) in enumerate(others, 1)))
     notes = [f"chosen: {choice.plan.label}", *(f"next best {number}: {plan.label}" for number, (plan, _, _) in enumerate(others, 1))]
     low, high = (choice.step.low.to("s").magnitude, choice.step.high.to("s").magnitude)
     notes.append(f"expected; the chosen step may take {low:.4g} to {high:.4g} s")
-    return Bars("Where a step goes", "s", rows, notes=tuple(notes))
+    return Bars(TITLE, "s", rows, notes=tuple(notes))
 
 
 def _stalls(considered: Considered, step: StepEstimate) -> dict[str, float]:
@@ -88,3 +68,7 @@ def _parts(step: StepEstimate) -> Mapping[str, float]:
         called = "compute" if name in COMPUTE else NAMES.get(name, name)
         parts[called] = parts.get(called, 0.0) + value.to("s").magnitude
     return parts
+
+
+text, svg = both_ways(_bars)
+"""The chosen plan first; the notes name each plan in full."""

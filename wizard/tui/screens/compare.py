@@ -11,7 +11,8 @@ from textual.widgets.option_list import Option
 from rules.counting import counted
 from wizard.comparing import BY_ID, CHOSEN, COLUMNS, FITS, REJECTED, Column, Entry, FilterError, entries_of, in_order, matching, price_of
 from wizard.glyphs import ascii_only, sign
-from wizard.scatter import cells, kind_of, lines, mark_of
+from wizard.pictures import chart
+from wizard.scatter import MARKS, kind_of, mark_of, scatter
 from wizard.tui.actions import bindings_of
 from wizard.tui.pages import COMPARE
 from wizard.tui.screens.dialogs import TextDialog
@@ -20,7 +21,7 @@ from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from textual.binding import BindingType
     from textual.widget import Widget
@@ -28,8 +29,8 @@ if TYPE_CHECKING:
 AXES = (("cost", "days"), ("power", "days"), ("cost", "power"), ("price", "gpus"))
 """Pairs of figures that the scatter can show: across, upwards."""
 LEAST_NAME, CELL = 26, 11
-PLOT_SHARE, LEAST_PLOT, MOST_PLOT, AROUND_PLOT = 3, 5, 14, 4
-"""The plot takes a third of the screen's lines, within these bounds; four more are its axes and legend."""
+PLOT_SHARE, LEAST_PLOT, MOST_PLOT, AROUND_PLOT = 3, 4, 14, 5
+"""The plot takes a third of the screen's lines, within these bounds; five more are its axes, its legend and what it leaves out."""
 STYLES = {CHOSEN: "bold $text-primary", FITS: "", REJECTED: "$text-error", "dominated": "$foreground-muted"}
 PIN = "preferences.nodes"
 
@@ -81,11 +82,9 @@ class CompareScreen(TabScreen):
         across, up = (BY_ID[name] for name in AXES[self.axes])
         width = max(40, self.size.width - 4)
         height = max(LEAST_PLOT, min(MOST_PLOT, self.size.height // PLOT_SHARE - AROUND_PLOT))
-        drawn = [Content(line) for line in lines(rows, across, up, width, height, ascii_only=ascii_only())]
-        for cell in cells(rows, across, up, width - 12, height, ascii_only=ascii_only()):
-            at = cell.column + 12
-            drawn[cell.line] = drawn[cell.line].stylize(STYLES.get(cell.kind, ""), at, at + 1)
-        self.query_one("#plot", Quiet).put(Content("\n").join(drawn))
+        drawn = chart.text(scatter(rows, across, up, ascii_only=ascii_only()), width, height)
+        kinds = {mark_of(kind, ascii_only=ascii_only()): kind for kind in MARKS}
+        self.query_one("#plot", Quiet).put(Content("\n").join(_coloured(line, kinds) for line in drawn if line))
 
     def _columns(self) -> list[Column]:
         """Return the figures that there is room for; the one that is sorted by is always among them."""
@@ -187,6 +186,16 @@ def shortened_inside(name: str, width: int) -> str:
         return name
     end = (width - 1) // 2
     return f"{name[: width - 1 - end]}…{name[-end:]}"
+
+
+def _coloured(line: str, kinds: Mapping[str, str]) -> Content:
+    """Return a line of the plot, each mark in the colour of its kind; only lines with the upward axis have marks."""
+    shown = Content(line)
+    start = line.find("|")
+    for at in range(start + 1, len(line)) if start >= 0 else ():
+        if line[at] in kinds:
+            shown = shown.stylize(STYLES.get(kinds[line[at]], ""), at, at + 1)
+    return shown
 
 
 def _nothing(some: bool) -> Option:
