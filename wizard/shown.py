@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
+from rules.counting import counted
 from wizard.glyphs import sign
 from wizard.preferences import in_units, shown_answer, typed, written
 
@@ -184,7 +185,8 @@ def open_text(interview: Interview, session: Session, step: str, design: Design 
         return ""
     assumed = [each for each in missing if assumption_of(each.key, design) is not None]
     named = ", ".join(each.label.strip() for each in missing[:MOST_OPEN]) + (" …" if len(missing) > MOST_OPEN else "")
-    resting = f"; {len(assumed)} of {len(design.assumptions)} assumptions stand on them" if assumed else ""
+    everything = counted(len(design.assumptions), "assumption stands on them", "assumptions stand on them")
+    resting = f"; {len(assumed)} of {everything}" if assumed else ""
     return f"Open: {named}{resting}."
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tui.idle import wait_by_the_loop
+
 
 @pytest.fixture(autouse=True)
 def quiet_home(tmp_path, monkeypatch):
-    """Keep state and configuration of the person who runs the tests out of them."""
+    """Keep state and configuration of the person who runs the tests out of them, and wait for the app by its loop."""
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.chdir(tmp_path)
+    wait_by_the_loop(monkeypatch)

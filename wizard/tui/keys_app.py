@@ -47,13 +47,19 @@ class KeysApp(App[int]):
     async def _look(self, turn: int, idle: int) -> None:
         """Look whether the last key is done; once it is, the next one acts."""
         await asyncio.sleep(0 if turn < QUICK_TURNS else PAUSE_S)
-        idle = 0 if any(each.message_queue_size for each in self._in_reach()) or not self.screen.is_mounted else idle + 1
+        idle = idle + 1 if self._key_can_act() else 0
         if idle < IDLE_TURNS and turn < MOST_TURNS:
             self.call_later(self._look, turn + 1, idle)
         elif self._waiting:
             await self._act(self._waiting.popleft())
         else:
             self._acting = False
+
+    def _key_can_act(self) -> bool:
+        """Return whether the next key would find what it is meant for: nothing is on its way, and what has the focus has its place."""
+        focused = self.focused
+        placed = focused is None or bool(focused.size) or not all(each.display for each in focused.ancestors_with_self)
+        return self.screen.is_mounted and placed and not any(each.message_queue_size for each in self._in_reach())
 
     def _in_reach(self) -> list[MessagePump]:
         """Return what a key passes on its way: the focused widget, all that it stands in, and the app."""

@@ -31,7 +31,14 @@ class PointedList(OptionList):
         usable = [index for index, option in enumerate(self.options) if not option.disabled]
         same = next((index for index in usable if kept is not None and self.options[index].id == kept), None)
         self.highlighted = same if same is not None else usable[0] if usable else None
-        self.call_after_refresh(self.scroll_to, y=top if same is not None else 0, animate=False)
+        self.call_after_refresh(self._scroll_back, top if same is not None else 0, self.highlighted)
+
+    def _scroll_back(self, top: float, pointed: int | None) -> None:
+        """Show the lines from `top` on, unless a key has moved the pointer meanwhile."""
+        if self.highlighted == pointed:
+            self.scroll_to(y=top, animate=False)
+        else:
+            self.scroll_to_highlight()
 
     def action_page_up(self) -> None:
         """Go up a page; a list that is hidden has no pages."""
