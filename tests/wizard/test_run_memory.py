@@ -250,3 +250,27 @@ def test_post_training_of_a_row_has_its_other_models(tmp_path):
     plain, reinforced = (estimated(tmp_path, **common, workload=each)["device"] for each in ("sft", "GRPO"))
     assert "other_models" not in plain["terms"]
     assert reinforced["terms"]["other_models"]["expected"] == pytest.approx(8.03e9 * 2 / 8 / 2**30, rel=0.01)
+
+
+def test_memory_of_a_gpu_that_the_catalog_does_not_know(tmp_path):
+    """A row may state what its GPU has: 8.03 billion parameters at 16 to 18 bytes do not fit 80 GiB, and do fit 192 GiB."""
+    path = tmp_path / "runs.toml"
+    row = RUN.replace("H100-SXM-80GB", "A900 of tomorrow") + "seq_len = 1024\ngpus = 1\ntp = 1\nglobal_batch = 2\nzero_stage = 0\n"
+    found = []
+    for size in ("", "gpu_mem_gib = 80\n", "gpu_mem_gib = 192\n"):
+        path.write_text(row + size + MODEL, "utf-8")
+        found.append(call("estimate", str(path), "--json").json[0])
+    assert [each["verdict"] for each in found] == ["unknown", "does_not_fit", "fits"]
+    assert [each["device"]["capacity"] for each in found] == [None, 80, 192]
+    assert all(each["iteration_s"] is None for each in found)
+
+
+def test_a_model_of_which_only_the_size_is_stated(tmp_path):
+    """Seven billion parameters keep 18 bytes each, 117 GiB, whatever their shape is."""
+    path = tmp_path / "runs.toml"
+    row = RUN.replace("llama3-8b", "mine") + 'seq_len = 512\ngpus = 1\ntp = 1\nglobal_batch = 2\nzero_stage = 0\nrecompute = "full"\n'
+    path.write_text(row + "[models.mine]\nparams_b = 7\n", "utf-8")
+    found = call("estimate", str(path), "--json").json[0]
+    state = sum(found["memory_gib"]["terms"][name] for name in ("parameters", "gradients", "optimizer"))
+    assert state == pytest.approx(7e9 * 18 / 2**30, rel=0.01)
+    assert any("typical dense model" in note for note in found["notes"])

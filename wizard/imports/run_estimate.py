@@ -69,7 +69,7 @@ def _estimate(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     memory = _memory(row, case, plan, notes)
     made = _printed(row.id, notes=notes)
     if memory is not None:
-        made |= _memory_fields(memory, plan, case.workload.model.layers, case.hardware is not None, notes)
+        made |= _memory_fields(memory, plan, case.workload.model.layers, case.memory_bytes > 0, notes)
     if case.hardware is not None:
         made |= _time_fields(case, plan, kernel, notes)
     if made["verdict"] in ("does_not_fit", "at_risk") and case.hardware is not None:
@@ -135,12 +135,12 @@ def _likeliest(case: RunCase, kernel: MemoryModel) -> Plan:
 
     Where none is, the one that needs the least memory.
     """
-    if len(case.plans) == 1 or case.hardware is None:
+    if len(case.plans) == 1 or not case.memory_bytes:
         return case.plans[0]
     model: StepModel | None = None
-    if is_transformer(case.workload.model):
+    if case.hardware is not None and is_transformer(case.workload.model):
         model = step_model(case.workload, case.hardware, techniques=case.techniques)
-    capacity = case.hardware.memory_bytes
+    capacity = case.memory_bytes
     rated = []
     for order, plan in enumerate(case.plans):
         low, expected, _ = kernel.peak_bytes(plan)
@@ -185,7 +185,7 @@ def _memory(row: RunRow, case: RunCase, plan: Plan, notes: list[str]) -> MemoryE
     """Return the memory of the fullest GPU, over all that the run can have been; None where it hangs on a batch that nobody stated."""
     if not case.batch_stated and not is_transformer(case.workload.model):
         return None
-    bytes_ = case.hardware.memory_bytes / GIB if case.hardware is not None else LIMITLESS_GIB
+    bytes_ = case.memory_bytes / GIB or LIMITLESS_GIB
     capacity = quantity(bytes_, "GiB")
     found, told = variants(row, case.workload, plan, case.options)
     notes.extend(told)

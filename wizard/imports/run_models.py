@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rules.sizing.model import DLRM_SMALL, TRANSFORMER_KINDS, shape_from_preset
 from rules.sizing.results import ModelShape
+from rules.sizing.typical_shapes import typical_dense
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,6 +53,9 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
             raise Unanswerable(str(error)) from error
         told = (f"shape of {preset.name} from the catalog",) if table is not None else ()
         return _by_pattern(shape, preset.config, told)
+    if table is not None and table.get("params_b") and missing == list(_WIDTHS) and not table.get("experts"):
+        size = float(table["params_b"]) * BILLION
+        return typical_dense(size, name), (f"models.{name} states its size alone: the shape of a typical dense model is assumed",)
     if table is not None:
         raise Unanswerable(f"models.{name} does not state {', '.join(missing)}: without its shape nothing can be estimated")
     near = difflib.get_close_matches(name, tables, n=1, cutoff=0.6) or [found for found in (catalog.models.nearest(name),) if found]

@@ -83,6 +83,7 @@ def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
         checker.whole(key, 1)
     for key in _WHOLE:
         checker.whole(key, 0)
+    checker.number("gpu_mem_gib")
     if "zero_stage" in raw:
         checker.whole("zero_stage", 0, 3)
     for key in _FLAGS:

@@ -49,6 +49,7 @@ UNFUSED_ARCHITECTURES = ("Volta", "Ampere")
 OLD_ARCHITECTURES = ("Volta", "Turing", "Ampere")
 """Recipes for later GPUs use sequence parallelism and interleave pipeline stages unless they say otherwise [NeMo and Megatron Bridge
 recipes]; in code of the time of these both were options that were off by default [Megatron-LM arguments]."""
+GIB = 2.0**30
 SHARD_GROUP_OF_HSDP = 8
 """Hybrid sharding shards inside a server of eight [PyTorch FSDP, HYBRID_SHARD]."""
 ADAPTER_RANK = 16
@@ -66,7 +67,8 @@ IMAGES_PER_GPU = 256
 class RunCase:
     """One row, understood. `plans` are the plans that it can have been; `batch_stated` is false where the batch is an assumption.
 
-    `techniques` is what the row tells of the training code; `options` how the software uses memory.
+    `techniques` is what the row tells of the training code; `options` how the software uses memory; `memory_bytes` what the GPU has, as
+    the catalog knows it or else as the row states it, 0 where neither does.
     """
 
     workload: Workload
@@ -77,6 +79,7 @@ class RunCase:
     batch_stated: bool
     open: tuple[str, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    memory_bytes: float = 0.0
 
 
 def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Catalog, machines: Machines) -> RunCase:
@@ -100,7 +103,8 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
         told += size_note(shape, workload.parameters.total, models.get(name))
     plans = _plans(row, base, shape, batch, sizes, hardware, unfused, open_)
     options, techniques = memory_options(row, shape, unfused, master=numbers.master), techniques_of(row, unfused, hardware)
-    return RunCase(workload, hardware, plans, options, techniques, stated, tuple(open_), tuple(told))
+    capacity = hardware.memory_bytes if hardware is not None else float(row.values.get("gpu_mem_gib", 0)) * GIB
+    return RunCase(workload, hardware, plans, options, techniques, stated, tuple(open_), tuple(told), capacity)
 
 
 def _hardware_notes(row: RunRow, hardware: Hardware | None, catalog: Catalog) -> tuple[str, ...]:
