@@ -103,8 +103,8 @@ COOLING_RULES: tuple[Rule, ...] = (
         decides=("facility.cooling", "{cooling_words}"),
         because=(
             "One {node} needs {cooling_required}, the hall offers {hall_cooling}; {heat_kw} of heat ({heat_btu}, {heat_tons} tons of "
-            "refrigeration) leave with {airflow_cfm} of air; coolant or water of doors: {water_flow}. The room's air keeps {room_heat_kw}; "
-            "{air_words}."
+            "refrigeration) leave with {airflow_cfm} of air ({airflow_words}); coolant or water of doors: {water_flow}. The "
+            "room's air keeps {room_heat_kw}; {air_words}."
         ),
     ),
     Rule(

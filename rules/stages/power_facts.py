@@ -254,6 +254,7 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         "heat_kw": heat_kw,
         "heat_btu": f"{cooling.heat_btu_per_hour(heat_kw):,.0f} BTU/h",
         "airflow_cfm": magnitude(design.airflow, "CFM") if design and design.airflow is not None else 0.0,
+        "airflow_words": _airflow_words(node, match.kind),
         "water_flow": format_quantity(design.water_flow, "L/min", 3) if design and design.water_flow is not None else "none",
         "liquid_heat_kw": sizing.liquid_kw,
         "coolant_units": sizing.coolant.text if sizing.coolant is not None else "none",
@@ -261,6 +262,15 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         **_water_facts(context, sizing),
         "liquid_share_percent": 100.0 * cooling.liquid_share(node, match.kind, context.catalog)[1],
     }
+
+
+def _airflow_words(node: Node, kind: str) -> str:
+    """Return how the air through a node came about, in words."""
+    if kind == "immersion":
+        return "of what stays in air"
+    if node.airflow is not None:
+        return f"the vendor states {node.airflow.to('CFM'):,.0f} CFM for a node"
+    return f"no airflow of a node is published: {cooling.AIR_RISE_F:g} °F of rise are assumed"
 
 
 def _air_words(kind: str, inlet: float, exhaust: float) -> str:

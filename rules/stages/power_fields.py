@@ -110,6 +110,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("heat_kw", "heat of all equipment"),
     FactField("heat_btu", "the same in BTU per hour, as text"),
     FactField("airflow_cfm", "air through all equipment"),
+    FactField("airflow_words", "how the air through a node came about, in words"),
     FactField("water_flow", "coolant of cold plates, or water through rear doors, as text"),
     FactField("liquid_heat_kw", "heat of all nodes that liquid takes at most"),
     FactField("coolant_units", "coolant distribution units with a spare one, in words; none where no liquid is used"),
