@@ -274,3 +274,5 @@ def test_a_model_of_which_only_the_size_is_stated(tmp_path):
     state = sum(found["memory_gib"]["terms"][name] for name in ("parameters", "gradients", "optimizer"))
     assert state == pytest.approx(7e9 * 18 / 2**30, rel=0.01)
     assert any("typical dense model" in note for note in found["notes"])
+    path.write_text(row + '[models.mine]\nparams_b = 7\nhybrid = "shape not collected"\n', "utf-8")
+    assert call("estimate", str(path), "--json").json[0]["memory_gib"] is None

@@ -53,7 +53,7 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
             raise Unanswerable(str(error)) from error
         told = (f"shape of {preset.name} from the catalog",) if table is not None else ()
         return _by_pattern(shape, preset.config, told)
-    if table is not None and table.get("params_b") and missing == list(_WIDTHS) and not table.get("experts"):
+    if table is not None and table.get("params_b") and missing == list(_WIDTHS) and not table.keys() & {"experts", "hybrid"}:
         size = float(table["params_b"]) * BILLION
         return typical_dense(size, name), (f"models.{name} states its size alone: the shape of a typical dense model is assumed",)
     if table is not None:

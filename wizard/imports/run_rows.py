@@ -35,7 +35,7 @@ _MODEL_WHOLE = (
 )  # fmt: skip
 _MODEL_NUMBERS = ("params_b", "fwd_gmacs_per_image", "embedding_gib", "dense_params_b")
 _MODEL_FLAGS = ("glu", "tied_embeddings")
-_MODEL_TEXTS = ("attention", "embedding_precision", "optimizer")
+_MODEL_TEXTS = ("attention", "embedding_precision", "optimizer", "hybrid")
 
 
 @dataclass(frozen=True)
