@@ -207,7 +207,7 @@ ORIGINS: dict[str, Origin] = {
     "heat_tons": computed("sizing.cooling.heat_tons", "heat_kw"),
     **for_each("water_heat_kw room_heat_kw", _WATER),
     **for_each("water_known water_celsius", taken("facility.water_temperature")),
-    "water_at_racks_celsius": arithmetic("water_celsius + approach", "facility.water_temperature", "cooling.approach"),
+    "water_at_racks_celsius": computed("sizing.cooling.size_coolant_units", "facility.water_temperature", "cooling.approach"),
     "coolant_highest_celsius": computed("sizing.cooling.coolant_highest_celsius", "fact.cdu-rating"),
     "water_words": computed("sizing.cooling.water_class", "facility.water_temperature", "cooling.approach"),
     "hall_has_immersion": taken("facility.cooling"),
