@@ -10,7 +10,7 @@ from rules.advisor import Considered, consider
 from rules.answers import AnswerError
 from rules.constraints import constraints, least_needed, relaxed
 from rules.remedies import mend
-from rules.smallest import DROPPED, SmallestChange, smallest_change
+from rules.smallest import DROPPED, OTHER_COST, SmallestChange, smallest_change
 from rules.stages import all_stages
 from rules.whatif import with_changes
 from rules.whynot.margins import Margin, margins_of
@@ -35,9 +35,13 @@ _FIGURES = (
     ("step_s", "step time", "s"),
     ("it_power_kw", "power", "kW"),
 )
+PRODUCTS = ("GPU", "server", "vendor")
+"""Kinds of wishes that are bought; who describes a server of their own is offered no other."""
+OWN = "own_server.gpu"
 NEGLIGIBLE = 0.0005
 """Figures that differ by less are the same."""
-_SIZE_KEYS = ("scale.nodes", "scale.gpus")
+IMMERSION, RELEASED = "immersion", "facility.immersion_released"
+"""Tanks, and the answer that names the servers which may go into one."""
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,11 @@ class WhyNot:
         return row | {"together": [each.document() for each in self.together], "notes": list(self.notes)}
 
 
+_OWN_ALONE = Obstacle("answers", OWN, "a server of your own is described, so that no other is weighed")
+
+
 def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNot:
-    """Return why a design has not `what`: a GPU, a server, a fabric, a kind of cooling or a plan.
+    """Return why a design has not `what`: a GPU, a server, a vendor, a fabric, a kind of cooling or a plan.
 
     `changes`: look for the smallest change of each answer that would admit it, which takes a second or two. Raises NoSuchWishError
     where nothing is called that.
@@ -89,24 +96,29 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
     chosen = ranking.chosen
     if chosen is not None and ranking.good and wish.met_by(chosen.candidate) and (wish.kind != "plan" or chosen.candidate.choice):
         return WhyNot(wish.name, wish.kind, True, chosen.candidate.id, (), ())
-    other = next((each for each in (*ranking.good, *ranking.unproven) if wish.met_by(each.candidate)), None)
+    other = next((each for each in ranking.good or ranking.unproven if wish.met_by(each.candidate)), None)
     if other is not None and chosen is not None and other is not chosen and wish.kind != "plan":
-        return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, ranking),), ())
+        lifted = _lifted(wish, considered) if changes else ()
+        return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, ranking),), lifted)
     excluded = _excluded(wish, considered)
     forced = _forced(wish, considered)
     if forced is None:
         return WhyNot(wish.name, wish.kind, False, "", excluded, ())
+    if wish.kind in PRODUCTS and considered.context.answers.given(OWN):
+        return WhyNot(wish.name, wish.kind, False, "", (_OWN_ALONE,), (), _without_own(wish, forced) if changes else ())
     found = _nearest(wish, forced)
     if found is None:
         single = _changes(wish, considered, forced) if changes else ()
         together = _together(wish, forced, [each.rule for each in excluded if each.kind == "answers"]) if changes and not single else ()
         return WhyNot(wish.name, wish.kind, False, "", excluded or _never(wish, forced), single, together)
     obstacles = excluded + _obstacles(found.candidate, forced)
+    if found in forced.ranking.unproven:
+        obstacles += (_price_open(found, forced),)
     if found in forced.ranking.good and chosen is not None:
         obstacles += (_ranked_lower(found, chosen, forced.ranking),) if not excluded or wish.kind == "plan" else ()
-        return WhyNot(
-            wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), (), _beside(found, chosen, obstacles)
-        )
+        notes = _beside(found, chosen, obstacles)
+        together = _plan_given(wish, considered) if changes else ()
+        return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), together, notes)
     single = _changes(wish, considered, forced) if changes else ()
     together = _together(wish, forced) if changes and not single else ()
     return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together)
@@ -146,10 +158,13 @@ def _nearest(wish: Wish, forced: Considered) -> Ranked | None:
 
 def _excluded(wish: Wish, considered: Considered) -> tuple[Obstacle, ...]:
     """Return why the products of a wish were no candidates: an answer excludes them, no size works, another is judged for them."""
-    if wish.kind not in ("GPU", "server"):
+    if wish.kind not in ("GPU", "server", "vendor"):
         return ()
-    nodes = {node.id: node.gpu for node in considered.context.catalog.nodes}
+    catalog = considered.context.catalog
+    nodes = {node.id: node.gpu for node in catalog.nodes}
     (wanted,) = (set(value) for value in wish.changes.values() if isinstance(value, tuple))
+    if wish.kind == "vendor":
+        wanted = {node.id for node in catalog.nodes if wish.name in (node.vendor, catalog.gpus[node.gpu].vendor)}
     rows = [each for each in considered.rejected if {each.candidate, nodes.get(each.candidate)} & wanted]
     order = {"answers": 0, "search": 1, "dominated": 2}
     rows.sort(key=lambda each: (order.get(each.kind, 3), each.candidate))
@@ -162,6 +177,9 @@ def _excluded(wish: Wish, considered: Considered) -> tuple[Obstacle, ...]:
 def _never(wish: Wish, forced: Considered) -> tuple[Obstacle, ...]:
     """Return why nothing that was weighed is the wish, where no answer says so: no size works, or there is nothing to join or to cool."""
     ranking = forced.ranking
+    if wish.name == IMMERSION:
+        because = "no server that was weighed is released by its vendor for a tank, as far as the answers say"
+        return (Obstacle("answers", RELEASED, f"{because}; name it there if it is"),)
     several = any(each.candidate.nodes > 1 for each in (*ranking.good, *ranking.unproven, *ranking.bad))
     if wish.kind == "fabric" and not several:
         return (Obstacle("search", "fabric.single_node", "a design of one server has no fabric between servers"),)
@@ -181,6 +199,13 @@ def _obstacles(candidate: Candidate, forced: Considered) -> tuple[Obstacle, ...]
     if not rows and candidate.choice is None:
         rows.append(Obstacle("search", "plans.none", "no parallel plan of the search fits this size"))
     return tuple(rows)
+
+
+def _price_open(found: Ranked, forced: Considered) -> Obstacle:
+    """Return that nothing stands against it but its price, which nobody knows."""
+    budget = forced.context.answers.text("budget.purchase")
+    because = f"no price is known for {found.candidate.node.name}, so nothing proves that it is within the budget of {budget}"
+    return Obstacle("ranking", "choice.budget_unproven", f"{because}; a quote under budget.own_prices would")
 
 
 def _rules(answers: Answers) -> dict[str, Rule]:
@@ -214,15 +239,53 @@ def _beside(found: Ranked, chosen: Ranked, obstacles: tuple[Obstacle, ...]) -> t
     return tuple(f"beside the design: {each.text}" for each in _between(found, chosen))
 
 
+def _without_own(wish: Wish, forced: Considered) -> tuple[SmallestChange, ...]:
+    """Return that the server of one's own is given up, where the wish then meets every other answer."""
+    answers, catalog = forced.context.answers, forced.context.catalog
+    keys = [key for key in answers.values if key.startswith(OWN.partition(".")[0])]
+    good = consider(with_changes(answers, dict.fromkeys(keys), "what-if"), catalog).ranking.good
+    if not any(wish.met_by(each.candidate) for each in good):
+        return ()
+    return tuple(SmallestChange(key, answers.text(key), DROPPED, 0.0, "do without a server of your own") for key in keys)
+
+
+def _plan_given(wish: Wish, considered: Considered) -> tuple[SmallestChange, ...]:
+    """Return the answers that together ask for a plan, where the design then has it."""
+    answers = considered.context.answers
+    values = {key: value for key, value in wish.changes.items() if key.startswith("parallelism.")} if wish.kind == "plan" else {}
+    if not values:
+        return ()
+    chosen = consider(with_changes(answers, values, "what-if"), considered.context.catalog).ranking.chosen
+    if chosen is None or chosen.candidate.choice is None or not wish.met_by(chosen.candidate):
+        return ()
+    return tuple(SmallestChange(key, answers.text(key), str(value), 0.0, "ask for this plan") for key, value in values.items())
+
+
 def _lifted(wish: Wish, considered: Considered) -> tuple[SmallestChange, ...]:
-    """Return the answers that ask for it, where it would meet all others."""
+    """Return the answers that ask for it, where it would meet all others; of a cooling that is there already, that there is no other."""
     answers = considered.context.answers
     if wish.kind == "plan":
         return ()
     rows = []
     for key, value in wish.changes.items():
-        shown = ", ".join(value) if isinstance(value, tuple) else str(value)
+        wanted = (wish.name,) if wish.kind == "cooling" and value == answers.names(key) else value
+        shown = ", ".join(wanted) if isinstance(wanted, tuple) else str(wanted)
         rows.append(SmallestChange(key, answers.text(key), shown, 1.0, "ask for it; it meets every other answer"))
+    asked = with_changes(answers, {key: value for each in rows for key, value in each.changes.items()}, "what-if")
+    chosen = consider(asked, considered.context.catalog).ranking.chosen
+    return tuple(rows) if chosen is not None and wish.met_by(chosen.candidate) else ()
+
+
+def _further(wish: Wish, considered: Considered, forced: Considered) -> tuple[SmallestChange, ...]:
+    """Return changes of answers that limit nothing and may admit it all the same: a server for the tank, a budget that is left open."""
+    answers, rows = forced.context.answers, []
+    chosen = considered.ranking.chosen
+    if wish.name == IMMERSION and chosen is not None:
+        text = "name the server, if its vendor releases it for tanks"
+        rows.append(SmallestChange(RELEASED, answers.text(RELEASED), chosen.candidate.node.id, OTHER_COST, text))
+    if any(wish.met_by(each.candidate) for each in forced.ranking.unproven):
+        key = "budget.purchase"
+        rows.append(SmallestChange(key, answers.text(key), DROPPED, OTHER_COST, "leave it open until a quote says what it costs"))
     return tuple(rows)
 
 
@@ -239,9 +302,9 @@ def _changes(wish: Wish, considered: Considered, forced: Considered) -> tuple[Sm
             return False
         return any(wish.met_by(each.candidate) for each in consider(answers, catalog).ranking.good)
 
-    rows = []
+    rows = [each for each in _further(wish, considered, forced) if admits(with_changes(asked, each.changes))]
     for each in constraints(asked):
-        if each.key in wish.changes or each.key.startswith("policy."):
+        if each.key in wish.changes or each.key in {row.key for row in rows} or each.key.startswith("policy."):
             continue
         change = smallest_change(asked, each.key, admits, guess=least_needed(asked, catalog, each.key))
         if change is not None:

@@ -1,4 +1,4 @@
-"""What a person may ask about: a GPU, a server, a fabric, a kind of cooling, a plan. Each is a change of answers that asks for it."""
+"""What a person may ask about: a GPU, a server, a vendor, a fabric, a cooling, a plan. Each is a change of answers that asks for it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NEAR = 0.55
 
 
 class NoSuchWishError(ValueError):
-    """A word that names no GPU, server, fabric, cooling or plan."""
+    """A word that names no GPU, server, vendor, fabric, cooling or plan."""
 
 
 @dataclass(frozen=True)
@@ -71,10 +71,14 @@ def _product(words: str, catalog: Catalog) -> Wish:
     if node is not None:
         id_ = node.id
         return Wish("server", node.name, {"preferences.nodes": (id_,)}, lambda each: each.node.id == id_)
-    names = [*FABRICS, *COOLING, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
+    vendors = {each.vendor.lower(): each.vendor for each in (*catalog.gpus, *catalog.nodes)}
+    vendor = vendors.get(words.lower())
+    if vendor is not None:
+        return Wish("vendor", vendor, {"preferences.vendors": (vendor,)}, lambda each: vendor in (each.gpu.vendor, each.node.vendor))
+    names = [*FABRICS, *COOLING, *vendors, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
     near = difflib.get_close_matches(words.lower(), names, n=3, cutoff=NEAR)
     hint = f"the nearest: {', '.join(near)}" if near else "'cluster-wizard catalog list gpus' and 'nodes' print all"
-    raise NoSuchWishError(f"{words!r} is no GPU, server, fabric, cooling or plan such as 'TP8 PP2'; {hint}")
+    raise NoSuchWishError(f"{words!r} is no GPU, server, vendor, fabric, cooling or plan such as 'TP8 PP2'; {hint}")
 
 
 def _plan(words: str, considered: Considered) -> Wish | None:

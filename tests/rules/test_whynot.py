@@ -53,6 +53,8 @@ class TestWishes:
             ("nvidia-dgx-b200", "server", "NVIDIA DGX B200"),
             ("RoCE", "fabric", "ethernet"),
             ("InfiniBand", "fabric", "infiniband"),
+            ("amd", "vendor", "AMD"),
+            ("Dell", "vendor", "Dell"),
             ("liquid cooling", "cooling", "liquid"),
             ("rear-door", "cooling", "rear_door"),
             ("TP8 PP2 ZeRO-1", "plan", "TP8 PP2 ZeRO-1"),
@@ -110,6 +112,9 @@ class TestWhyNot:
         found = why_not(free, "A100" if "h100" in free.ranking.chosen.candidate.id else "H100")
         (obstacle,) = found.obstacles
         assert obstacle.kind == "ranking"
+        (asked,) = found.changes
+        assert asked.key == "preferences.gpus"
+        assert asked.after in consider(with_changes(free.context.answers, asked.changes), catalog).ranking.chosen.candidate.gpu.id
         assert any(each.field == "time of the run" for each in obstacle.margins)
 
     def test_a_plan_that_divides_nothing(self, one):
@@ -142,6 +147,35 @@ class TestNothingIsLeftUnsaid:
         assert base.ranking.chosen.candidate.nodes == 1
         found = why_not(base, "infiniband", changes=False)
         assert [each.because for each in found.obstacles] == ["a design of one server has no fabric between servers"]
+
+    def test_an_open_price_beside_a_budget_is_what_stands_against_it(self, catalog):
+        """No vendor publishes what an XE9680L with B200 costs: a budget neither holds nor breaks."""
+        hall = {"facility__cooling": ["air", "liquid"], "facility__rack_power": "60 kW"}
+        base = weighed(catalog, preferences__nodes=["dell-poweredge-xe9680-h100"], budget__purchase="100M USD", **hall)
+        found = why_not(base, "dell-poweredge-xe9680l-b200")
+        rules = [each.rule for each in found.obstacles]
+        assert "choice.budget_unproven" in rules
+        assert found.obstacles[rules.index("choice.budget_unproven")].because.endswith("a quote under budget.own_prices would")
+        assert any((each.key, each.after) == ("budget.purchase", "") for each in (*found.changes, *found.together))
+
+    def test_a_server_of_ones_own_is_the_only_one(self, catalog):
+        own = {"own_server.gpu": "nvidia-rtx-4090", "own_server.gpus": 4, "model.preset": "gpt2-xl", "scale.nodes": 1}
+        base = consider(Answers.of(own), catalog)
+        found = why_not(base, "nvidia-dgx-h100")
+        assert [each.rule for each in found.obstacles] == ["own_server.gpu"]
+        assert {each.key for each in found.together} == {"own_server.gpu", "own_server.gpus"}
+
+    def test_a_plan_that_only_ranks_lower_can_be_asked_for(self, one, catalog):
+        found = why_not(one, "TP8")
+        asked = {each.key: each.after for each in found.together}
+        assert asked == {"parallelism.tensor": "8", "parallelism.mode": "given"}
+        chosen = consider(with_changes(one.context.answers, asked), catalog).ranking.chosen
+        assert chosen.candidate.choice.plan.tensor == 8
+
+    def test_a_tank_takes_servers_that_their_vendors_release(self, one, catalog):
+        found = why_not(one, "immersion")
+        assert [each.rule for each in found.obstacles] == ["facility.immersion_released"]
+        assert "released by its vendor" in found.obstacles[0].because
 
     def test_a_vendor_of_server_and_gpu_is_named_once(self, catalog):
         base = weighed(catalog, preferences__vendors=["AMD"])
