@@ -153,14 +153,15 @@ def test_more_money_is_never_worse(catalog, objective):
 @pytest.mark.parametrize(
     ("budget", "reserve", "units"),
     [
-        ("3M USD", None, 5),  # five are 2,575,000 USD of the 2,850,000 that 5 % leave; six are 3,090,000
-        ("3M USD", 20, 4),  # 2,400,000 are free: four are 2,060,000, five are 2,575,000 before any network
+        # from five servers on a parallel file system takes the place of a file server: the smallest, 484 TB at 365 to 980 USD, is 325,000
+        ("3.3M USD", None, 5),  # five with it are 2,900,000 USD of the 3,135,000 that 5 % leave, before the network; six are 3,415,000
+        ("3M USD", None, 4),  # four are 2,060,000 of 2,850,000, and five would be 2,900,000
         ("2.1M USD", 0, 3),  # four are 2,060,000; a switch of 70,000 is more than the 40,000 left
         ("1.2M USD", None, 2),  # 1,140,000 are free, and two are 1,030,000 with a switch of 70,000
     ],
 )
 def test_the_bill_decides_how_many_the_budget_buys(catalog, budget, reserve, units):
-    """NVIDIA GTC 2026, session S81563: a DGX B200 at 515,000 USD; an SN5600 is planned at 70,000."""
+    """NVIDIA GTC 2026, session S81563: a DGX B200 at 515,000 USD; an SN5600 is planned at 70,000; WEKApod Nitro: eight nodes, 484 TB."""
     kept = {} if reserve is None else {"budget__reserve": reserve}
     found = considered(
         catalog, model__preset="llama-3.1-8b", scale__mode="budget", budget__purchase=budget, preferences__nodes=["nvidia-dgx-b200"], **kept
