@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from rules.counting import counted
 from rules.sizing.pipeline import SCHEDULE_WORDS
 from rules.sizing.sampling import SAMPLING, engine_of
 
@@ -11,7 +12,7 @@ if TYPE_CHECKING:
     from rules.sizing.results import Plan, Workload
 
 POST_TRAINING_NOTE = (
-    "a step samples {sequences:,} sequences with each engine of {gpus} GPU(s); one takes {one:.3g} GiB of cache on each at full length, "
+    "a step samples {sequences:,} sequences with each engine of {gpus}; one takes {one:.3g} GiB of cache on each at full length, "
     "all take {all:,.4g} GiB; an engine that is awake is counted with one, give what it is granted beyond as reserved memory"
 )
 TOWERS_NOTE = (
@@ -93,4 +94,4 @@ def _sampling_note(workload: Workload, plan: Plan) -> str:
     if engine is None:
         return ""
     one = engine.sequence / GIB
-    return POST_TRAINING_NOTE.format(sequences=engine.sequences, gpus=plan.tensor, one=one, all=one * engine.sequences)
+    return POST_TRAINING_NOTE.format(sequences=engine.sequences, gpus=counted(plan.tensor, "GPU"), one=one, all=one * engine.sequences)
