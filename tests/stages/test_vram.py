@@ -82,10 +82,14 @@ def test_stages_are_shown_by_their_totals():
     assert "stages" not in section
 
 
-def test_what_is_out_of_scope_is_said():
-    """How large the cache of a sampling engine is hangs on settings that nobody told."""
+def test_what_an_engine_needs_to_sample_is_said():
+    """128 sequences on two engines of four GPUs; a token of Llama 3.1 70B keeps 2 × 80 × 8 × 128 × 2 B = 328 KB over them
+    [arXiv:2505.09343 table 1], 0.625 GiB on each for 8,192 of them."""
     candidate, context, _, _ = judged({**SITUATIONS["lora"], "training.post_training": "grpo"})
-    assert any("out of scope" in note and "samples" in note for note in vram.describe(candidate, context)["memory"]["notes"])
+    (told,) = [note for note in vram.describe(candidate, context)["memory"]["notes"] if "samples" in note]
+    assert "64 sequences with each engine of 4 GPUs" in told
+    assert "0.625 GiB of cache" in told
+    assert "40 GiB" in told
 
 
 def test_a_rejection_says_by_how_much():
