@@ -59,6 +59,22 @@ def budget_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, s
     return changed, _words(candidate, units, needed, free, budget)
 
 
+def why_no_more(candidate: Candidate, free: float, context: Context) -> str:
+    """Return why no larger size was taken where the budget sets it: its bill, what power and racks carry, or that it gains nothing."""
+    if not size_is_what_limits_allow(context) or candidate.units not in candidate.tried:
+        return ""
+    needed = candidate.tried[candidate.units]
+    dearer = min((size for size, usd in candidate.tried.items() if size > candidate.units and usd > free), default=None)
+    if dearer is not None:
+        return f"{dearer:,} would come to {candidate.tried[dearer]:,.0f} USD"
+    if candidate.most_units is not None:
+        return "power and racks carry no more"
+    larger = next((size for size in ladder(2 * candidate.units) if size > candidate.units), candidate.units)
+    if needed <= free and not candidate.node.desktop and _estimated(candidate, needed, free, context) >= larger:
+        return "more of them would make the run no faster"
+    return ""
+
+
 def _words(candidate: Candidate, units: int, needed: float, free: float, budget: float) -> str:
     kept = f", {budget - free:,.0f} of them kept for what has no price" if free < budget else ""
     side = "over" if needed > free else "within"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import grouped, magnitude
 from catalogs.schema import Status
-from rules.budget_size import kept_free
+from rules.budget_size import kept_free, why_no_more
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
@@ -111,7 +111,7 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "floor_words": _floor_words(cost, candidate, context),
         "has_budget": budget is not None,
         "budget_usd": budget or 0.0,
-        "kept_free_words": _kept_words(cost, context),
+        "kept_free_words": _kept_words(cost, candidate, context),
         "price_known": cost.purchase is not None,
         "purchase_low_usd": _usd(cost.outlay.low if cost.outlay else None),
         "purchase_usd": _usd(cost.outlay.expected if cost.outlay else None),
@@ -131,12 +131,16 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
     }
 
 
-def _kept_words(cost: CostEstimate, context: Context) -> str:
-    """Return what of the budget was kept free for what has no price, where the budget sets the size."""
+def _kept_words(cost: CostEstimate, candidate: Candidate, context: Context) -> str:
+    """Return what of the budget was kept free for what has no price, and why no larger size was taken, where the budget sets the size."""
     budget = context.answers.number("budget.purchase")
-    kept = kept_free(budget, open_prices=bool(cost.missing), context=context) if budget else 0.0
+    if budget is None:
+        return ""
+    kept = kept_free(budget, open_prices=bool(cost.missing), context=context)
     whose = "your own figure" if context.answers.given("budget.reserve") else "assumed"
-    return f"; {kept:,.0f} USD of it are kept for what has none ({whose})" if kept > 0 else ""
+    kept_words = f"{kept:,.0f} USD of it are kept for what has none ({whose})" if kept > 0 else ""
+    parts = (kept_words, why_no_more(candidate, budget - kept, context))
+    return "".join(f"; {part}" for part in parts if part)
 
 
 def _listed(lines: Sequence[BomLine]) -> str:

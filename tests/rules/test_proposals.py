@@ -171,6 +171,17 @@ def test_the_bill_decides_how_many_the_budget_buys(catalog, budget, reserve, uni
     assert ("kept for what has none" in said) == (reserve != 0)
 
 
+def test_a_budget_that_more_servers_would_not_help_says_so(catalog):
+    """512 sequences a step keep 128 servers of eight GPUs busy by twos; another forty million dollars buy no faster run."""
+    found = considered(
+        catalog, model__preset="llama-3.1-8b", training__global_batch=512, training__tokens="100B", scale__mode="budget",
+        budget__purchase="120M USD", preferences__nodes=["nvidia-dgx-b200"],
+    )  # fmt: skip
+    best = found.ranking.chosen
+    assert best.figures.purchase_usd < 80e6
+    assert "would make the run no faster" in " ".join(each.because for each in best.candidate.findings)
+
+
 def test_a_budget_buys_nothing_that_does_not_fit(catalog):
     found = considered(
         catalog, model__preset="llama-3.1-70b", workload__kind="fine_tuning_full", training__tokens="500M", training__global_batch=64,
