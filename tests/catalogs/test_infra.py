@@ -134,7 +134,8 @@ def test_electricity_and_carbon(catalog):
 
 def test_every_rule_of_thumb_is_there_with_its_strength(catalog):
     # 141 collected rules of thumb, the lowest published goodput (arXiv:2602.00277), a capped H100, swings of the load, and three of
-    # InfiniBand: local identifiers, subnet managers and reduction trees; three of halls: UPS and generator by height, the warmest class of water
+    # InfiniBand: local identifiers, subnet managers and reduction trees; three of halls: UPS and generator by
+    # height, the warmest class of water
     assert len(catalog.thresholds) == 150
     stages = {"vram", "interconnect", "fabric", "software", "storage_cpu", "power", "cost", "reliability"}
     assert {threshold.stage for threshold in catalog.thresholds} == stages
