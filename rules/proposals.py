@@ -339,7 +339,7 @@ def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
     answers, bounds = context.answers, []
     budget, power = answers.number("budget.purchase"), answers.number("facility.total_power")
     price = unit_price(node, context.catalog, answers) if budget is not None else None
-    if budget is not None and price is not None:
+    if budget is not None and price is not None and magnitude(price.expected, "USD") > 0:
         bounds.append(budget / magnitude(price.expected, "USD"))
     draw = node_draw(node, gpu, context.catalog, answers) if power is not None else None
     if power is not None and draw is not None:
@@ -382,6 +382,8 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
         return "the size is what the budget buys, but no budget was given"
     if price is None:
         return "no price is known, so what the budget buys cannot be told; a quote would change that"
+    if magnitude(price.expected, "USD") <= 0:
+        return "at a price of 0 a budget sets no size; say how many of it are there, under scale.nodes"
     alone = unit_price(node, context.catalog, context.answers, network=False) or price
     units = int(budget // magnitude(price.expected, "USD")) or int(budget >= magnitude(alone.expected, "USD"))
     if node.desktop and node.id not in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}:

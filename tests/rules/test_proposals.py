@@ -171,6 +171,17 @@ def test_the_bill_decides_how_many_the_budget_buys(catalog, budget, reserve, uni
     assert ("kept for what has none" in said) == (reserve != 0)
 
 
+@pytest.mark.parametrize("mode", [{"scale__mode": "budget"}, {"budget__objective": "fastest", "training__tokens": "100B"}])
+def test_servers_at_no_price_are_no_division_by_zero(catalog, mode):
+    """Servers that are there already cost nothing more: a budget cannot say how many they are."""
+    found = considered(
+        catalog, model__preset="llama-3.1-8b", budget__purchase="1M USD", preferences__nodes=["nvidia-dgx-b200"],
+        budget__own_prices=["nvidia-dgx-b200 = 0 USD"], **mode,
+    )  # fmt: skip
+    assert found.ranking.chosen.candidate.node.id == "nvidia-dgx-b200"
+    assert found.ranking.chosen.candidate.choice is not None
+
+
 def test_a_budget_that_more_servers_would_not_help_says_so(catalog):
     """512 sequences a step keep 128 servers of eight GPUs busy by twos; another forty million dollars buy no faster run."""
     found = considered(
