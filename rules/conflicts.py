@@ -15,14 +15,15 @@ from typing import TYPE_CHECKING, Any
 from rules.advisor import consider
 from rules.answers import AnswerError
 from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, work_of
-from rules.remedies import mend
+from rules.remedies import mend, ready
 from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from catalogs import Catalog
+    from rules.advisor import Considered
     from rules.answers import Answers
     from rules.design import Design
     from rules.remedies import Applied
@@ -125,9 +126,10 @@ def find_conflicts(
     if not changes:
         return Conflicts(tuple(sets), complete and not fixed)
     oracle.allow(MOST_CHANGES if needs else MOST_WHILE_WRITING)
+    hints = _hints(considered)
     for number, each in enumerate(sets):
         told(Conflicts(tuple(sets), complete and not fixed))
-        sets[number] = replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, needs=needs))
+        sets[number] = replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, hints, needs=needs))
     return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle) if needs else ())
 
 
@@ -183,7 +185,14 @@ def _sorted(sets: list[frozenset[str]], names: tuple[str, ...]) -> list[frozense
 
 
 def _changes(
-    found: ConflictSet, answers: Answers, all_: tuple[Constraint, ...], kept: list[str], oracle: Oracle, *, needs: bool
+    found: ConflictSet,
+    answers: Answers,
+    all_: tuple[Constraint, ...],
+    kept: list[str],
+    oracle: Oracle,
+    hints: Mapping[str, float],
+    *,
+    needs: bool,
 ) -> tuple[SmallestChange, ...]:
     """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold."""
     alone = keeping(answers, all_, kept)
@@ -191,14 +200,32 @@ def _changes(
     for key in (*found.keys, *(key for key in NEEDS if needs and answers.given(key))):
         if oracle.spent:
             break
-        change = exception_to(key) if key.startswith(POLICY) else _smallest(alone, key, oracle)
+        change = exception_to(key) if key.startswith(POLICY) else _smallest(alone, key, oracle, hints.get(key))
         if change is not None:
             rows.append(change)
     return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
 
 
-def _smallest(answers: Answers, key: str, oracle: Oracle) -> SmallestChange | None:
-    return smallest_change(answers, key, oracle.fits, guess=oracle.least_needed(answers, key), spent=lambda: oracle.spent)
+def _smallest(answers: Answers, key: str, oracle: Oracle, hint: float | None) -> SmallestChange | None:
+    guess = oracle.least_needed(answers, key)
+    return smallest_change(answers, key, oracle.fits, guess=guess, hint=hint, spent=lambda: oracle.spent)
+
+
+def _hints(considered: Considered) -> dict[str, float]:
+    """Return by answer the number that the remedies of the rejected candidates ask for, the nearest where they differ."""
+    answers = considered.context.answers
+    found: dict[str, float] = {}
+    for remedy in (remedy for each in considered.judged for said in each.candidate.conflicts for remedy in ready(said.finding)):
+        start = answers.number(remedy.key) if answers.given(remedy.key) else None
+        if not start:
+            continue
+        try:
+            wanted = with_changes(answers, {remedy.key: remedy.value}, ORIGIN).number(remedy.key)
+        except AnswerError:
+            continue
+        if wanted and (remedy.key not in found or abs(wanted - start) < abs(found[remedy.key] - start)):
+            found[remedy.key] = wanted
+    return found
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:

@@ -99,12 +99,14 @@ def smallest_change(
     holds: Callable[[Answers], bool],
     *,
     guess: float | None = None,
+    hint: float | None = None,
     spent: Callable[[], bool] = lambda: False,
 ) -> SmallestChange | None:
     """Return the smallest change of the answer `key` after which `holds`, None where none was found.
 
-    `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked. Once `spent`, the
-    search ends with the smallest change that was found until then; it holds, and may be larger than need be.
+    `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked. `hint` is a number that
+    may do, such as a remedy's: it is asked about first, and taken where just short of it nothing holds. Once `spent`, the search ends
+    with the smallest change that was found until then; it holds, and may be larger than need be.
 
     `holds` is asked of whole answers; it should not turn false again as the number moves on, and where it does, a change that was
     asked about is returned all the same.
@@ -116,7 +118,7 @@ def smallest_change(
             return likely
     if declared.kind in ("quantity", "number", "count") and answers.number(key) is not None:
         ways = [1] if key in RAISED else [-1] if key in LOWERED else [1, -1] if key in EITHER_WAY else []
-        found = [change for way in ways if (change := _number(asking, key, way)) is not None]
+        found = [change for way in ways if (change := _number(asking, key, way, hint)) is not None]
         if found:
             return min(found, key=lambda each: each.cost)
         if ways and key not in EITHER_WAY:
@@ -137,8 +139,8 @@ def cost_between(answers: Answers, key: str, change: SmallestChange) -> float:
     return max(end / start, start / end) - 1.0
 
 
-def _number(asking: _Asking, key: str, way: int) -> SmallestChange | None:
-    """Double or halve until it holds, then close in between the last that did not and the first that did."""
+def _number(asking: _Asking, key: str, way: int, hint: float | None) -> SmallestChange | None:
+    """Double or halve until it holds, or take the hint, then close in between the last that did not and the first that did."""
     answers = asking.answers
     declared, start = field_of(key), answers.number(key)
     if not start:
@@ -155,6 +157,11 @@ def _number(asking: _Asking, key: str, way: int) -> SmallestChange | None:
     if trained and not (moved(most) > 0 and asking.holds(_numbered(answers, key, moved(most)))):
         return None
     failing, good = start, moved(most) if trained else None
+    if hint is not None and (hint - start) * way > 0 and asking.holds(_numbered(answers, key, hint)):
+        good, most = hint, 0
+        short = hint - way if whole else _rounded(hint * WITHIN**-way, up=way > 0)
+        if (short - start) * way > 0 and not asking.holds(_numbered(answers, key, short)):
+            failing = short
     for doublings in range(1, most if trained else most + 1):
         number = moved(doublings)
         if number in (failing, good) or number <= 0 or asking.over:

@@ -132,7 +132,7 @@ class TestChanges:
         assert only.keys == ("facility.rack_power", "preferences.nodes")
         change = only.changes[0]
         assert change.key == "facility.rack_power"
-        assert 10.2 <= float(change.after.split()[0]) <= 10.2 * 1.02 + 0.1
+        assert change.after == "10.2 kW"
         assert change.cost == pytest.approx(10.2 / 8 - 1, abs=0.03)
         assert [each.key for each in found.together] == ["facility.rack_power"]
         assert feasible(with_changes(answers(facility__rack_power="8 kW"), found.together[0].changes), catalog)
@@ -170,6 +170,19 @@ class TestChanges:
         assert (change.after, len(asked)) == ("2000 kW", 1)
         assert smallest_change(given, "facility.total_power", holds, spent=lambda: True) is None
         assert len(asked) == 1
+
+    def test_a_hint_is_taken_where_just_short_of_it_nothing_holds(self):
+        asked = []
+
+        def holds(each: Answers) -> bool:
+            asked.append(each)
+            return each.number("facility.total_power") >= 1777.7
+
+        given = answers(facility__total_power="1 MW")
+        assert smallest_change(given, "facility.total_power", holds, hint=1778.0).after == "1778 kW"
+        assert len(asked) == 2
+        assert 1777.7 <= float(smallest_change(given, "facility.total_power", holds, hint=9000.0).after.split()[0]) <= 1777.7 * 1.03
+        assert 1777.7 <= float(smallest_change(given, "facility.total_power", holds, hint=1200.0).after.split()[0]) <= 1777.7 * 1.03
 
     def test_asks_about_a_bounded_number_of_answers(self):
         asked = []
