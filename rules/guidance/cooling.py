@@ -261,7 +261,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G1f.2"),
         thresholds=("pow-water-class",),
         because=(
-            "{water_words}: warmer than {limit_pow_water_class} °C, where the last class with a number ends (W45). No server of the "
+            "The loop has {water_words}: warmer than {limit_pow_water_class} °C, where the last class with a number ends (W45). No server of the "
             "catalog states that it holds its clocks with it."
         ),
         ask=Ask(

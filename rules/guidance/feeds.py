@@ -18,10 +18,10 @@ FEED_RULES: tuple[Rule, ...] = (
         guidance=("G4.6", "G1f.2"),
         thresholds=("pow-altitude-ups", "pow-altitude-generator"),
         because=(
-            "At {altitude_m} a UPS gives about {ups_left_percent} of its rating ({limit_pow_altitude_ups_percent} % less for each "
-            "{limit_pow_altitude_ups_step_m} m above {limit_pow_altitude_ups_from_m} m) and a generator about {generator_left_percent} "
-            "({limit_pow_altitude_generator_percent} % less for each {limit_pow_altitude_generator_step_m} m above "
-            "{limit_pow_altitude_generator_from_m} m). Counted for it, at sea level: UPS {ups_words}, generator {generator_words}."
+            "At {altitude_m} a UPS gives about {ups_left_percent} of its rating ({limit_pow_altitude_ups_percent} less for each "
+            "{limit_pow_altitude_ups_step_m} above {limit_pow_altitude_ups_from_m}) and a generator about {generator_left_percent} "
+            "({limit_pow_altitude_generator_percent} less for each {limit_pow_altitude_generator_step_m} above "
+            "{limit_pow_altitude_generator_from_m}). Counted for it, at sea level: UPS {ups_words}, generator {generator_words}."
         ),
         ask=Ask(
             to="datacenter",
