@@ -261,8 +261,8 @@ COOLING_RULES: tuple[Rule, ...] = (
         guidance=("G1f.1", "G1f.2"),
         thresholds=("pow-water-class",),
         because=(
-            "The loop has {water_words}: warmer than {limit_pow_water_class} °C, where the last class with a number ends (W45). No server of the "
-            "catalog states that it holds its clocks with it."
+            "The loop has {water_words}: warmer than {limit_pow_water_class} °C, where the last class with a number ends (W45). No server "
+            "of the catalog states that it holds its clocks with it."
         ),
         ask=Ask(
             to="server vendor",
