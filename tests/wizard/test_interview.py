@@ -42,6 +42,10 @@ def test_question_has_a_field_and_a_step(question):
     assert question.step in {step.id for step in INTERVIEW.steps}
 
 
+FEWEST_WORDS = 5
+"""Fewer words name a thing ("lscpu") without saying where or with whom it is."""
+
+
 @QUESTIONS
 def test_question_has_every_text_and_they_fit(question):
     assert 0 < len(question.label) <= LONGEST_LABEL
@@ -50,7 +54,8 @@ def test_question_has_every_text_and_they_fit(question):
     assert question.why.endswith(".")
     assert question.term.endswith(".")
     assert question.typical
-    assert question.find
+    assert len(question.find.split()) >= FEWEST_WORDS, "says who or what in one's own organisation knows it"
+    assert len(question.why.split()) >= FEWEST_WORDS
     for text in (question.label, question.ask, question.term, question.why, question.typical, question.find):
         assert text == " ".join(text.split())
         assert text.isprintable()
