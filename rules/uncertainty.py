@@ -166,7 +166,7 @@ def _resolved(key: str, considered: Considered) -> float:
 
 def _number(key: str, number: float) -> object:
     declared = field_of(key)
-    return max(1, round(number)) if declared.kind == "count" else f"{value_text('', number)} {declared.unit}".strip()
+    return max(1, round(number)) if declared.kind == "count" else f"{value_text('', number)} {declared.shown_unit}".strip()
 
 
 def _shown(value: object) -> str:

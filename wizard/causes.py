@@ -87,7 +87,7 @@ def _catalog(before: object, catalog: Catalog) -> list[Cause]:
         for path in [*values, *(path for path in now if path not in values)]:
             old, new = str(values.get(path, "")), now.get(path, "")
             if old != new:
-                found.append(Cause("catalog", f"{record} {path}", old, new))
+                found.append(Cause("catalog", f"{record} {path}".strip(), old, new))
     return found
 
 

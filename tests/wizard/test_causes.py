@@ -78,6 +78,12 @@ class TestTheCatalog:
         document["basis"]["catalog"] = {"gpus/no-such-gpu": {"memory.capacity": "1 GB"}}
         assert causes_of(document, document, load_catalog()) == (Cause("catalog", "gpus/no-such-gpu memory.capacity", "1 GB", ""),)
 
+    def test_a_threshold_is_one_value_and_named_as_it_is(self, copy):
+        document = tomllib.loads(copy.read_text("utf-8"))
+        document["basis"]["catalog"] = {"thresholds/pow-circuit-80": {"": "70"}}
+        causes = causes_of(document, document, load_catalog())
+        assert str(causes[0]) == "the catalog's thresholds/pow-circuit-80 changed from 70 to 80.0"
+
     def test_values_are_flat_text_without_what_is_about_them(self):
         values = flat(load_catalog().gpus["nvidia-h100-sxm-80gb"])
         assert values["memory.printed"] == "80 GB"
