@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from textual.screen import Screen
 from textual.widgets import Input
 
 from rules.answers import UNKNOWN
@@ -122,7 +123,7 @@ async def test_undo_and_redo_take_one_visit_of_a_field_as_one_step():
         await type_text(app, pilot, "54 days")
         await press(app, pilot, "tab")
         await type_text(app, pilot, "3M USD")
-        await press(app, pilot, "ctrl+z")
+        await press(app, pilot, "pagedown", "pageup", "ctrl+z")
         assert app.work.answers.values == {"scale.deadline": "54 days"}
         assert row(app, "budget.purchase").entry.value == ""
         await press(app, pilot, "ctrl+z")
@@ -237,3 +238,15 @@ async def test_choosing_a_model_that_is_the_last_field_of_its_page_stays_there()
         assert app.work.answers.values["model.preset"] == "llama-3.1-405b"
         assert "step 1 of 5" in text
         assert "step 2 of 5" in await press(app, pilot, "enter")
+
+
+async def test_a_key_lays_nothing_out_anew_where_no_size_changes(monkeypatch):
+    async with interview() as (app, pilot):
+        await press(app, pilot, "pagedown", "tab", "tab")
+        await type_text(app, pilot, "10")  # from here on the field is answered, and what follows has its size
+        layouts = []
+        original = Screen._refresh_layout
+        monkeypatch.setattr(Screen, "_refresh_layout", lambda *args, **more: (layouts.append(1), original(*args, **more))[1])
+        assert "1024" in await type_text(app, pilot, "24")
+        assert app.work.answers.values["training.sequence_length"] == 1024
+        assert layouts == []
