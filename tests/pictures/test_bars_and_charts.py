@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from wizard.pictures import bars, chart
 from wizard.pictures.bars import Bars
 from wizard.pictures.chart import Axis, Chart, Series
@@ -51,6 +53,17 @@ def test_a_logarithmic_axis_has_equal_steps_for_equal_factors():
     row = next(line for line in drawn if "o" in line)
     marks = [column for column, letter in enumerate(row) if letter == "o"]
     assert marks[1] - marks[0] == marks[2] - marks[1]
+
+
+def test_a_chart_without_points_takes_no_room_for_axes():
+    empty = Chart("T", Axis("x", ""), Axis("y", ""), (), ("nothing to draw",))
+    assert 'height="104' in chart.svg(empty)  # the title's 56, a margin of 24, and 24 for the one note
+
+
+def test_a_title_and_notes_fit_their_sheet():
+    wide = chart.svg(Chart("T" * 100, Axis("x", ""), Axis("y", ""), (), ("word " * 60,)), 300)
+    assert float(wide.partition('width="')[2].partition('"')[0]) > 100 * 11  # bold letters of 18 pixels
+    assert max(len(line) for line in re.findall(r">((?:word ?)+)</text>", wide)) * 7 < 300
 
 
 def test_a_chart_without_points_is_words():

@@ -121,6 +121,8 @@ def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
     from wizard.pictures import sheet
 
     notes = sheet.note_lines(chart.notes, width)
+    if not any(each.points for each in chart.series):
+        height = sheet.HEAD + sheet.MARGIN
     drawing = sheet.sheet(chart.title, width, height + 24 * len(notes))
     if any(each.points for each in chart.series):
         (x_low, x_high), (y_low, y_high) = chart.ranges()
