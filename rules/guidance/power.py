@@ -43,7 +43,8 @@ _POWER_RULES: tuple[Rule, ...] = (
         thresholds=("pow-circuit-80",),
         because=(
             "One {node} draws {node_power_kw} and needs {circuits_per_unit} circuit(s) of {circuit_usable_kw} ({limit_pow_circuit_80} % of "
-            "the breaker); it can hang on {cords_per_unit}: as many as supplies that carry it, one where these are not stated."
+            "the breaker); it can hang on {cords_per_unit}: as many as supplies that carry it (one where these are not stated) and as "
+            "circuits that reach it."
         ),
         fix=(Fix("facility.feed", "use a feed of more voltage or phases"), CAP),
         writes=("power_binds",),

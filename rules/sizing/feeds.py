@@ -80,11 +80,14 @@ class FeedTerms:
         return {"2n": PATHS_OF_2N * carrying, "n_plus_1": carrying + 1}.get(self.redundancy, carrying)
 
     def rack_kw(self, feed: str, catalog: Catalog) -> float | None:
-        """Return what the circuits that were given carry into one rack in kW, None where their size or number was not said."""
-        if self.circuits is None or self.current_a is None or not feed:
+        """Return what the circuits that were given carry into one rack in kW at most, None where their feed or number was not said.
+
+        Where their current was not said it is that of the largest circuits of the feed, which are then planned.
+        """
+        if self.circuits is None or not feed:
             return None
         known = self.circuits_of(feed, catalog)
-        return self.carrying(self.circuits) * self.each_kw(known[0]) if known else None
+        return self.carrying(self.circuits) * self.each_kw(known[-1]) if known else None
 
     def circuits_of(self, feed: str, catalog: Catalog) -> tuple[Pdu, ...]:
         """Return the circuits of a feed that may be used, smallest first: of the current that was given, else the catalog's.

@@ -42,7 +42,7 @@ def binding_words(binding: str, *, tank: bool = False) -> str:
 class RackLimits:
     """What one rack takes. None where no limit is known; `units` are rack units of 44.45 mm.
 
-    `circuits_kw` is what circuits carry whose size and number were given; `floor_kg` is without the cabinet.
+    `circuits_kw` is what circuits carry at most whose feed and number were given; `floor_kg` is without the cabinet.
     """
 
     units: int

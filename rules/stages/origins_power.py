@@ -255,7 +255,10 @@ ORIGINS: dict[str, Origin] = {
     "circuits_per_unit": arithmetic("ceil(node_power_kw / circuit_usable_kw)"),
     **for_each("feed_survives feed_loss_words", computed("sizing.feeds.choose_feed", "feed", "circuit_usable_kw", "rack_power_kw")),
     "breaker_words": taken("feed"),
-    "cords_per_unit": taken("supply_count", "node.supplies.redundancy", "node.desktop", "pdu.voltage", "circuits_per_unit"),
+    "cords_per_unit": taken(
+        "supply_count", "node.supplies.redundancy", "node.desktop", "pdu.voltage", "circuits_per_unit", "facility.circuits_per_rack",
+        "facility.feed_redundancy",
+    ),  # fmt: skip
     "outlet_v": taken("pdu.voltage", "feed", note="line to neutral of three-phase circuits of 346 V and more"),
     **for_each("input_low_v input_high_v", _INPUT),
     "energy_per_year": computed(f"{_P}.yearly_energy", "node_power_typical_kw", "unit_count", "facility.pue", "fabric:switches"),

@@ -9,6 +9,7 @@ from catalogs.quantities import magnitude
 from rules.sizing import backup
 from rules.sizing.feeds import LARGE_OUTLET_A, SMALL_OUTLET_A, FeedTerms, circuits_for, needs_large_outlet, paths_needed
 from rules.sizing.power import supplies_of, supply_input
+from rules.sizing.standing import stands_in_racks
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -60,7 +61,7 @@ def _after_loss(supplies: Supplies | None, feed: Feed | None, unit_kw: float) ->
 
 def feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -> dict[str, Scalar]:
     """State the circuits of a rack, what they carry, and what a lost one does."""
-    feed, supplies = sizing.feed, supplies_of(candidate.node)
+    feed = sizing.feed
     each_kw = feed.each_kw if feed else 0.0
     unit_kw = magnitude(sizing.draw.maximum, "kW") if sizing.draw else 0.0
     needed = circuits_for(unit_kw, each_kw) if each_kw > 0 else 0
@@ -77,11 +78,20 @@ def feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "breaker_words": BREAKER_WORDS["iec" if feed is not None and IEC in feed.pdu.name else "nec"],
         "circuits_per_unit": needed,
         "circuits_wanted": FeedTerms.of(context.answers).in_all(needed),
-        "cords_per_unit": supplies.carrying if supplies else _unstated_cords(candidate, sizing, needed),
+        "cords_per_unit": _cords(candidate, context, sizing, needed),
         "outlet_v": round(feed.outlet_volts, 1) if feed else 0.0,
         "input_low_v": low,
         "input_high_v": high,
     }
+
+
+def _cords(candidate: Candidate, context: Context, sizing: FacilitySizing, needed: int) -> int:
+    """Return the circuits that one unit can hang on: its carrying supplies; in a room no more than were said to reach the machine."""
+    supplies, terms = supplies_of(candidate.node), FeedTerms.of(context.answers)
+    cords = supplies.carrying if supplies else _unstated_cords(candidate, sizing, needed)
+    if terms.circuits is None or stands_in_racks(candidate.node, candidate.units, context.answers):
+        return cords
+    return min(cords, max(0, terms.carrying(terms.circuits)))
 
 
 def _unstated_cords(candidate: Candidate, sizing: FacilitySizing, needed: int) -> int:

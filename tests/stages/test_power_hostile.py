@@ -104,3 +104,41 @@ def test_a_lower_cap_never_draws_more(catalog):
     ]
     assert drawn == sorted(drawn, reverse=True)
     assert drawn[0] - drawn[1] == pytest.approx(4 * 8 * 0.1)
+
+
+CIRCUITS: tuple[dict[str, object], ...] = tuple(
+    {"facility.feed": feed, "facility.circuits_per_rack": count, **({"facility.circuit_current": current} if current else {}), **more}
+    for feed, currents in (
+        ("120v_single_phase", ("20 A", "")), ("230v_single_phase", ("16 A", "32 A")), ("208v_three_phase", ("", "30 A")),
+        ("415v_three_phase", ("", "60 A")),
+    )
+    for current in currents
+    for count in (1, 2, 4)
+    for more in ({}, {"facility.feed_redundancy": "2n"})
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("node", [*NODES, "workstation-4x-rtx-pro-6000", "nvidia-gb200-nvl72"])
+def test_what_hangs_on_the_circuits_that_were_given_is_carried_by_them(catalog, node):
+    """Circuits whose number was given are never loaded above what they carry, by a rack as by one machine in a room, unless refused."""
+    for hall in CIRCUITS:
+        made, context = (
+            with_switches(catalog, node, 9),
+            Context(Answers.of({**hall, "facility.cooling": ["rear_door", "liquid"]}), catalog, None),
+        )
+        fact = power.assess(made, context)
+        if fact["rack_refuses"] or fact["circuits_per_unit"] > fact["cords_per_unit"]:
+            continue
+        assert fact["rack_power_kw"] <= fact["feed_usable_kw"] + 1e-6, (node, hall)
+        assert f"{hall['facility.circuits_per_rack']} × " in fact["feed"]
+
+
+def test_an_office_circuit_of_16_a_carries_no_workstation_of_4_kw(catalog):
+    """230 V · 16 A is 3.68 kVA, 2.94 kW of it continuous: a workstation of 4 kW needs two such circuits, which its two supplies take."""
+    office = {"facility.feed": "230v_single_phase", "facility.circuit_current": "16 A"}
+    cords = []
+    for circuits in (1, 2):
+        answers = Answers.of({**office, "facility.circuits_per_rack": circuits})
+        fact = power.assess(with_switches(catalog, "workstation-4x-rtx-pro-6000", 1), Context(answers, catalog, None))
+        cords.append((fact["circuits_per_unit"], fact["cords_per_unit"]))
+    assert cords == [(2, 1), (2, 2)]
