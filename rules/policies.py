@@ -36,6 +36,8 @@ PREFIX = "policy."
 MOST_POLICIES = 40
 """Policies of one design: a ruleset of the engine holds as many rules."""
 MOST_COMPARISONS = 12
+EXACT_DIGITS = 12
+"""Significant digits of a number in the unit of its field: 10,200 W are 10.2 kW, not a rounding error more."""
 LONGEST = 500
 SEVERITIES: dict[str, tuple[Kind, Strength]] = {
     "reject": (Kind.REJECT, Strength.HARD),
@@ -105,6 +107,7 @@ def parse_policy(row: Mapping[str, Any]) -> Policy:
     when = tuple(_comparison(each, name, stage) for each in _rows(row, "when", name))
     if not when or len(when) > MOST_COMPARISONS:
         raise PolicyError(name, f"when: expected from 1 to {MOST_COMPARISONS} comparisons")
+    _check_can_hold(when, name)
     rule = Rule(
         id=f"{stage.value}.{PREFIX}{name}",
         stage=stage,
@@ -209,7 +212,8 @@ def _constant(value: object, field: str, policy: str) -> Scalar:
         return value
     if isinstance(value, str):
         try:
-            return float(value.rstrip("% ")) if unit == "%" else magnitude(value, _UNITS.get(unit, unit))
+            number = float(value.rstrip("% ")) if unit == "%" else magnitude(value, _UNITS.get(unit, unit))
+            return float(f"{number:.{EXACT_DIGITS}g}")
         except (QuantityError, ValueError) as error:
             raise PolicyError(policy, f"when: {field}: expected a quantity in {unit}, got {value[:40]!r} ({error})") from None
     if isinstance(value, (int, float)) and abs(value) < 1e15:
@@ -231,6 +235,14 @@ def _fix(row: Mapping[str, Any], policy: str) -> Fix:
     except AnswerError as error:
         raise PolicyError(policy, f"fix: {error}") from None
     return Fix(key, _text(row, "text", policy, "fix: "), value)
+
+
+def _check_can_hold(when: tuple[Comparison, ...], policy: str) -> None:
+    """Raise PolicyError where comparisons exclude each other, so that the policy would never speak."""
+    from rules.guidance.logic import satisfiable
+
+    if not satisfiable(when):
+        raise PolicyError(policy, "when: its comparisons exclude each other, so it would never speak; change one, or make two policies")
 
 
 def _check_templates(rule: Rule, policy: str) -> None:

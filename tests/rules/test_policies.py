@@ -78,6 +78,7 @@ class TestForm:
             ({"when": [{"field": "node_power_kw", "value": {"field": "node", "by": 2}}]}, "no such key"),
             ({"when": [{"field": "node_power_kw", "value": {"field": "rack_power_kw", "times": "2"}}]}, "times: expected a number"),
             ({"when": "node_power_kw > 8"}, "when: expected a list"),
+            ({"when": [{"field": "node_power_kw", "is": sign, "value": 8} for sign in "<>"]}, "its comparisons exclude each other"),
             ({"message": ""}, "message: expected one line"),
             ({"message": "{nodes_power}"}, "states no field 'nodes_power'"),
             ({"message": "{node.__class__}"}, "must name a field"),
@@ -113,6 +114,20 @@ class TestEffect:
         assert found.because == "No server above 8 kW here; NVIDIA DGX H100 draws 10.2 kW."
         assert not design.fits
         assert advise(under(), catalog).fits
+
+    def test_every_comparison_on_the_engine(self, catalog):
+        """A DGX H100 draws 10.2 kW [NVIDIA datasheet]: each operator below, at and above it."""
+        holds = {"<": "..+", "<=": ".++", ">": "+..", ">=": "++.", "==": ".+.", "!=": "+.+"}
+        named = {name: f"p{number}" for number, name in enumerate(holds)}
+        rows = [
+            HEAVY | {"id": f"{named[sign]}-{value}", "when": [{"field": "node_power_kw", "is": sign, "value": f"{value} W"}]}
+            for sign in holds
+            for value in (10_100, 10_200, 10_300)
+        ]
+        said = {each.rule.rpartition(".")[2] for each in advise(under(*rows), catalog).conflicts}
+        for sign, marks in holds.items():
+            found = "".join("+" if f"{named[sign]}-{value}" in said else "." for value in (10_100, 10_200, 10_300))
+            assert (sign, found) == (sign, marks)
 
     def test_another_candidate_is_chosen(self, catalog):
         free = under(preferences__nodes=["nvidia-dgx-h100", "dell-poweredge-xe7740-l40s"])
