@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from rules.answers import Answers
@@ -46,6 +48,14 @@ def test_the_design_is_that_of_the_design_command(tmp_path):
     assert mine.answers.values == other.answers.values
     assert mine.document["design"] == other.document["design"]
     assert mine.document["bom"] == other.document["bom"]
+
+
+def test_the_design_is_told_in_words_and_without_signs():
+    told = talk(*SMALL, "done", "design", "quit").out.partition("Plan: ")[2]
+    figures = told.splitlines()[1]
+    assert re.match(r"Memory per GPU: [\d.]+ of [\d.]+ GiB, step ", figures)
+    assert figures.endswith(".")
+    assert not set("·≥✗▲~") & set(told)
 
 
 def test_a_choice_is_answered_by_number_label_or_name_and_a_wrong_one_is_asked_again():

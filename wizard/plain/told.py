@@ -9,7 +9,7 @@ from rules.findings import Kind
 from wizard.interview import load_interview
 from wizard.preferences import own_note
 from wizard.shown import answered, assumed_text, choice_label, origin_of, value_text
-from wizard.summary import addressee, headline
+from wizard.summary import AT_LEAST, addressee, figure_texts, headline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -71,7 +71,7 @@ def answer_lines(work: Work, *, first_only: bool = False) -> Iterable[str]:
 
 def design_lines(design: Design) -> Iterable[str]:
     """Yield a design: what was chosen, its figures, conflicts with their remedies, warnings, and how much is assumed and open."""
-    yield from (line.strip() for line in headline(design))
+    yield from _head_lines(design)
     yield from (f"Note: {notice}." for notice in (*design.notices, own_note()) if notice)
     yield from conflict_lines(design)
     warnings, questions = design.of_kind(Kind.WARNING), design.of_kind(Kind.QUESTION)
@@ -79,6 +79,18 @@ def design_lines(design: Design) -> Iterable[str]:
     counts = ((len(warnings), "warning"), (len(design.assumptions), "assumption"), (len(questions), "vendor question"))
     yield ", ".join(counted(number, noun) for number, noun in counts) + "."
     yield from (f"A rule failed: {failure}" for failure in design.failures)
+
+
+def _head_lines(design: Design) -> Iterable[str]:
+    """Yield what was chosen in words, as one says it: no signs, and what each figure is."""
+    figures = design.figures
+    if not design.chosen or figures is None:
+        yield from (line.strip() for line in headline(design))
+        return
+    yield ("" if design.fits else "Nearest, with conflicts: ") + design.name + "."
+    yield f"Plan: {design.plan}."
+    texts = [text.replace(AT_LEAST, "at least") for text in figure_texts(figures)]
+    yield ("Memory per GPU: " if figures.memory_gib and figures.memory_capacity_gib else "") + ", ".join(texts) + "."
 
 
 def conflict_lines(design: Design) -> Iterable[str]:
