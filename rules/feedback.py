@@ -82,7 +82,7 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
         return None
     feeds = [metered_feed(plan, candidate, context) for plan in placement.plans]
     floor = placed_floor(placement, candidate.node.trays, [feed.circuits if feed else 0 for feed in feeds])
-    routed = replace(candidate, floor=floor)
+    routed = replace(candidate, floor=replace(floor, tanks=placement.plans[0].racks if facility.tanks else 0))
     if not candidate.node.is_rack:
         routed.placed_density = density
     changed = _again(CABLED, routed, context)

@@ -146,8 +146,8 @@ RACK_RULES: tuple[Rule, ...] = (
         when=(F.power_known == True, F.in_racks == True, F.rack_refuses == True),
         guidance=("G1f.1", "G1f.2"),
         because=(
-            "Not one {node} goes into a {place_word}: first to bind is {refusing_words}. It draws {node_power_kw}, needs "
-            "{node_airflow_cfm} and weighs {node_weight_kg} (0 where not stated)."
+            "Not one {node} goes into a {place_word}: first to bind is {refusing_words}. It draws {node_power_kw} and needs "
+            "{node_airflow_cfm} of air; weight: {node_weight}."
         ),
         fix=(
             Fix(

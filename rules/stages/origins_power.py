@@ -156,7 +156,7 @@ ORIGINS: dict[str, Origin] = {
     ),
     "rack_airflow_cfm": taken("facility.rack_airflow"),
     "node_airflow_cfm": computed("sizing.cooling.node_airflow_cfm", "node.airflow", "node_heat_kw", "altitude_m"),
-    "node_weight_kg": taken("node.weight"),
+    **for_each("node_weight_kg node_weight", taken("node.weight")),
     "rack_height_u": taken("facility.rack_units"),
     "node_height_u": taken("node.height"),
     "rack_count": computed(
@@ -256,9 +256,14 @@ ORIGINS: dict[str, Origin] = {
     **for_each("feed_survives feed_loss_words", computed("sizing.feeds.choose_feed", "feed", "circuit_usable_kw", "rack_power_kw")),
     "breaker_words": taken("feed"),
     "cords_per_unit": taken(
-        "supply_count", "node.supplies.redundancy", "node.desktop", "pdu.voltage", "circuits_per_unit", "facility.circuits_per_rack",
+        "supply_count",
+        "node.supplies.redundancy",
+        "node.desktop",
+        "pdu.voltage",
+        "circuits_per_unit",
+        "facility.circuits_per_rack",
         "facility.feed_redundancy",
-    ),  # fmt: skip
+    ),
     "outlet_v": taken("pdu.voltage", "feed", note="line to neutral of three-phase circuits of 346 V and more"),
     **for_each("input_low_v input_high_v", _INPUT),
     "energy_per_year": computed(f"{_P}.yearly_energy", "node_power_typical_kw", "unit_count", "facility.pue", "fabric:switches"),

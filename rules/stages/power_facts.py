@@ -114,6 +114,7 @@ def rack_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "rack_airflow_cfm": sizing.limits.airflow_cfm or 0.0,
         "node_airflow_cfm": round(sizing.unit_cfm, 1),
         "node_weight_kg": node.weight.to("kg") if node.weight is not None else 0.0,
+        "node_weight": f"{node.weight.to('kg'):,.4g} kg" if node.weight is not None else "not stated",
         "rack_height_u": sizing.limits.units,
         "node_height_u": height,
         "rack_count": design.rack_count if design else 0,

@@ -59,6 +59,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("rack_airflow_cfm", "air that reaches a rack, 0 where it was not given"),
     FactField("node_airflow_cfm", "air that one unit needs at the hall's height"),
     FactField("node_weight_kg", "weight of one unit, 0 where not stated"),
+    FactField("node_weight", "weight of one unit in words"),
     FactField("rack_height_u", "height of the racks"),
     FactField("node_height_u", "height of one unit, 0 where not stated"),
     FactField("rack_count", "all racks"),
@@ -190,7 +191,9 @@ FACTS: tuple[FactField, ...] = (
     FactField("breaker_words", "how far breakers are loaded, in words"),
     FactField("circuits_per_unit", "circuits that one unit needs"),
     FactField("circuits_wanted", "circuits of a rack of one unit, with those that redundancy asks for"),
-    FactField("cords_per_unit", "circuits that one unit can hang on: supplies that carry it (one at a desk where not stated), circuits there"),
+    FactField(
+        "cords_per_unit", "circuits that one unit can hang on: supplies that carry it (one at a desk where not stated), circuits there"
+    ),
     FactField("outlet_v", "voltage at the outlets of the feed, 0 where it is not known"),
     FactField("input_low_v", "lowest voltage that the unit's supplies take, 0 where not known"),
     FactField("input_high_v", "highest voltage that server supplies take"),

@@ -127,3 +127,14 @@ def test_tanks_are_called_tanks():
     said = " ".join(found.because for found in candidate.findings if found.rule in ("power.rack_filled", "power.feed_decided"))
     assert "A full tank of 6 nodes" in said
     assert f"3 tanks and {beside} racks" in said
+    notes = " ".join(chosen.ranking.chosen.candidate.fabric.out_of_band.notes)
+    assert f"metered power units in 3 tanks and {beside} racks" in notes
+
+
+def test_the_bus_reaches_every_breaker():
+    """No path hangs in the air: the line down from the UPS ends at the last path of the last rack, within the width of a pen."""
+    drawn = power_line.svg(designed(SIXTEEN))
+    lines = [[float(each) for each in found] for found in re.findall(r'd="M([\d.]+),([\d.]+) L([\d.]+),([\d.]+)"', drawn)]
+    down = max(y2 for x1, _, x2, y2 in lines if x1 == x2)
+    across = max(y1 for _, y1, _, y2 in lines if y1 == y2)
+    assert across <= down <= across + 3

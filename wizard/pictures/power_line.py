@@ -161,7 +161,7 @@ def svg(considered: Considered) -> str:
         _stage(drawing, stage, sheet.MARGIN, y)
         drawing.append(sheet.line(trunk, y + BOX, trunk, y + STEP, width=2))
         y += STEP
-    foot = y + (RACK_BOX + 18) * (len(line.branches) - 1) + RACK_BOX / 2
+    foot = y + (RACK_BOX + 18) * (len(line.branches) - 1) + _path_y(line.branches[-1])[-1] + 1 if line.branches else y
     drawing.append(sheet.line(trunk, y - (STEP - BOX), trunk, foot, width=2))
     for each in line.branches:
         _branch(drawing, each, trunk, y)
@@ -179,14 +179,18 @@ def _stage(drawing: object, stage: _Stage, x: float, y: float) -> None:
         add(sheet.label(words, x + 10, y + 36 + 15 * number, size=11))
 
 
+def _path_y(branch: Branch) -> list[float]:
+    """Return how far below the top of a branch's box each of its paths is drawn."""
+    paths = min(MOST_PATHS, branch.feed.paths) if branch.feed is not None else 1
+    return [RACK_BOX / 2 + 9 * (path - (paths - 1) / 2) for path in range(paths)]
+
+
 def _branch(drawing: object, branch: Branch, trunk: float, y: float) -> None:
     """Draw the racks of a branch; every path that feeds them is a line of its own."""
     from wizard.pictures import sheet
 
     add = drawing.append  # type: ignore[attr-defined]
-    paths = min(MOST_PATHS, branch.feed.paths) if branch.feed is not None else 1
-    for path in range(paths):
-        at = y + RACK_BOX / 2 + 9 * (path - (paths - 1) / 2)
+    for at in (y + below for below in _path_y(branch)):
         add(sheet.line(trunk, at, trunk + 60, at, width=2))
         add(sheet.box(trunk + 26, at - 3, 8, 6, fill=sheet.PAPER))
     add(sheet.box(trunk + 60, y, WIDTH - trunk - 60 - sheet.MARGIN, RACK_BOX, fill="#cfe3f3"))

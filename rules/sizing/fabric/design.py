@@ -19,6 +19,7 @@ from rules.sizing.fabric.storage_side import FILE_SERVER_HEIGHT_U
 from rules.sizing.fabric.traffic import StepAtRate, Traffic, traffic_of
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import FabricDesign, FabricNetwork
+from rules.sizing.standing import places_words
 
 if TYPE_CHECKING:
     from catalogs.quantities import Quantity
@@ -85,8 +86,8 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     compute = _compute(choice, adapters, candidate, context, floor, share, spares)
     shared = _front_end(front, front_adapters, candidate, context, floor)
     design = FabricDesign(
-        compute, shared, shared, _out_of_band(front.management), density, management_servers=front.servers, storage_gbps=front.storage_gbps,
-        file_servers=front.file_servers,
+        compute, shared, shared, _out_of_band(front.management, floor.tanks), density, management_servers=front.servers,
+        storage_gbps=front.storage_gbps, file_servers=front.file_servers,
     )  # fmt: skip
     offered = share / compute.oversubscription if compute else share
     return SizedFabric(design, adapters, front_adapters, traffic, step, choice, front, gpus_per_node, offered, offered * delivered, floor)
@@ -214,7 +215,7 @@ def _power(counted: Counted, cabling: Cabling, extra_w: float, *, highest: bool)
     return None
 
 
-def _out_of_band(management: Management | None) -> FabricNetwork | None:
+def _out_of_band(management: Management | None, tanks: int = 0) -> FabricNetwork | None:
     """Return the out-of-band network: one copper cable per managed port, every management switch among the managed."""
     if management is None:
         return None
@@ -242,6 +243,6 @@ def _out_of_band(management: Management | None) -> FabricNetwork | None:
         power_maximum=quantity(number * highest.to("W"), "W") if highest else None,
         notes=(
             f"{management.uplinks} uplinks of 100G to the front-end network; the ports of every switch, storage box and server are "
-            f"counted, and {sum(management.power_units)} metered power units in {len(management.power_units)} racks",
+            f"counted, and {sum(management.power_units)} metered power units in {places_words(len(management.power_units) - tanks, tanks)}",
         ),
     )

@@ -147,7 +147,8 @@ class Floor:
     `near` are further racks of the network, each near the nodes that it serves: the racks of nodes that stand before it, in rising order.
 
     `spans` say by role ("compute leaf") which switches stand where, in rising order. `power_units` are the metered power units of each rack
-    in the order of racks, those with nodes first; None until racks are planned. `estimated` until then too.
+    in the order of racks, those with nodes first; None until racks are planned. `estimated` until then too. `tanks` of the racks with nodes
+    are tanks.
     """
 
     racks: int
@@ -157,6 +158,7 @@ class Floor:
     estimated: bool = True
     power_units: tuple[int, ...] | None = None
     near: tuple[int, ...] = ()
+    tanks: int = 0
 
     def node_place(self, node: int) -> int:
         """Return the place of the rack of a node by its index from 0."""
