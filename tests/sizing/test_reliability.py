@@ -53,15 +53,33 @@ def test_a_research_cluster_of_a100(catalog):
 
 
 def test_opt_lost_two_hosts_a_day(catalog):
-    """metaseq chronicles, final update: about 2 of 128 hosts a day on 1,024 A100, so an interruption every 12 h."""
+    """metaseq chronicles, final update: about two machines go down every day on 1,024 A100, so an interruption every 12 h."""
     low, _, high = hours(job_mtbf(catalog.gpus["A100"], 1024, catalog))
     assert low < 12.0 < high
 
 
+def test_opt_restarted_a_hundred_times_in_two_months(catalog):
+    """arXiv:2205.01068 §2.5: at least 35 manual and 70 automatic restarts for hardware in two months on 992 A100: one in 13.9 h or less."""
+    opt = catalog.facts["opt-175b-attrition"].values
+    counted = opt["manual_restarts"].to("") + opt["automatic_restarts"].to("")
+    low, _, high = hours(job_mtbf(catalog.gpus["A100"], 992, catalog))
+    assert counted == 105
+    assert low < 61 * 24 / 105 < high
+
+
 def test_bloom_failed_once_or_twice_a_week(catalog):
-    """arXiv:2211.05100: 1 to 2 GPU failures a week on 384 A100."""
+    """The technology behind BLOOM training: 1 to 2 GPU failures a week on about 400 A100, 384 of them in the job."""
+    least, most = catalog.facts["bloom-failures"].values["gpu_failures_per_week"].ends("")[::2]
     low, _, high = hours(job_mtbf(catalog.gpus["A100"], 384, catalog))
+    assert (least, most) == (1, 2)
     assert low < 7 * 24 / 2 < 7 * 24 < high
+
+
+@pytest.mark.parametrize("weeks", [3, 4])
+def test_megascale_restarted_over_a_hundred_times_in_several_weeks(catalog, weeks):
+    """arXiv:2402.15627 §6.3: over 100 restarts in several weeks on more than 10,000 GPUs (Ampere); three weeks say 5 h, four 6.7 h."""
+    low, _, high = hours(job_mtbf(catalog.gpus["A100"], 10_000, catalog))
+    assert low < weeks * 7 * 24 / 100 < high
 
 
 def test_a_hundred_thousand_gpus_fail_every_eighteen_minutes_at_the_low_end(catalog):
