@@ -34,7 +34,7 @@ def test_cold_start_paints_then_designs_and_quits(tmp_path):
 def test_a_burst_of_keys_lands_in_the_fields_it_was_meant_for(tmp_path):
     with terminal(tmp_path, size=(100, 66)) as shown:
         shown.wait("New design")
-        scale = ["NPage", "NPage", "2", "Tab", "1", "2", "Tab", "3", "M", "Tab", "3", "Tab", "5"]
+        scale = ["NPage", "NPage", "2", "Tab", "1", "2", "Tab", "3", "M", "Tab", "Tab", "3", "Tab", "5"]
         shown.send("Enter", *scale, "NPage", "T", "e", "x", "a", "s", "F7")
         answers = _reviewed(shown.wait("Check your answers", "Country or region", "Texas"))
         assert answers["Size is decided by"] == "a fixed size"
