@@ -268,12 +268,17 @@ class MemoryModel:
         return self.wide * (PREFETCHED_UNITS * layer + root) + gradients
 
     def candidate_stages(self, plan: Plan) -> tuple[int, ...]:
-        """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage."""
+        """Return the stages of which one is the fullest: in between, micro-batches in flight fall from stage to stage.
+
+        With DualPipe they are as many everywhere, and the stage in between with the most weights, its mirrored one's included, counts.
+        """
         key = (plan.pipeline, plan.virtual_stages, plan.schedule)
         found = self._candidates.get(key)
         if found is None:
             parts, stages = self.stages(plan), plan.pipeline
-            inner = max(range(1, stages - 1), key=lambda at: (parts[at].layers - 0.5 * parts[at].dense_layers, -at), default=1)
+            mirrored = plan.schedule == "dualpipe"
+            held = [part.dense + part.routed if mirrored else part.layers - 0.5 * part.dense_layers for part in parts]
+            inner = max(range(1, stages - 1), key=lambda at: (held[at], -at), default=1)
             found = self._candidates[key] = tuple(sorted({0, min(1, stages - 1), min(inner, stages - 1), stages - 1}))
         return found
 

@@ -132,7 +132,8 @@ def bytes_per_parameter(state: StateBytes, zero_stage: int, ranks: float, accumu
     ZeRO-0 shares nothing, ZeRO-1 the optimizer with its master weights (6 + 12/D with AdamW), ZeRO-2 also the gradients
     (2 + 16/D, within the 2 + 14/D … 18/D of DeepSpeed), ZeRO-3 also the weights, whose shard is the fp32 master itself
     (16/D with AdamW). `accumulates`: in a pipeline weights and gradients stay whole on the rank through the micro-batches
-    although stage 3 is asked for; torchtitan's 405B runs show it (82.5 GiB where 16/D would leave 17).
+    although stage 2 or 3 is asked for; torchtitan's 405B runs show it (82.5 GiB where 16/D would leave 17), and DeepSpeed refuses both
+    stages there [DeepSpeed, "ZeRO-2 and ZeRO-3 are incompatible with pipeline parallelism"].
     """
     optimizer = state.master + state.moments
     weight, gradient = state.weight, state.gradient
@@ -140,10 +141,10 @@ def bytes_per_parameter(state: StateBytes, zero_stage: int, ranks: float, accumu
         return weight, gradient, optimizer
     if zero_stage == 1:
         return weight, gradient, optimizer / ranks
-    if zero_stage == 2:
-        return weight, gradient / ranks, optimizer / ranks
     if accumulates:
         return weight, gradient, optimizer / ranks
+    if zero_stage == 2:
+        return weight, gradient / ranks, optimizer / ranks
     shard = 0.0 if state.master else weight
     return shard / ranks, gradient / ranks, optimizer / ranks
 
