@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -102,6 +103,43 @@ def test_trays_of_a_rack_are_the_nodes():
     assert (counts.leaf, counts.units, counts.links["node_leaf"]) == (20, 5, 576)
 
 
+@pytest.mark.parametrize(
+    ("change", "reason", "nearest"),
+    [
+        (
+            {"nodes": 65_536},
+            "65,536 endpoints per rail need",
+            "8,192 endpoints per rail in three tiers at this ratio, or switches with 128",
+        ),
+        ({"nodes": 128, "manager_ports": 1_000_000}, "and 1,000,000 manager links need", "64,512 manager links"),
+        ({"nodes": 128, "nics_per_node": 1000}, "per rail, with 1000 rails, need", "at most 64 adapters per node, layout = 'rail_only'"),
+        ({"nodes": 128, "switch_ports": 3}, "of 3-port switches", "switches with 16 ports"),
+        ({"nodes": 4, "nics_per_node": 1, "switch_ports": 3, "layout": "tree"}, "^4 endpoints need", "3 endpoints in three tiers"),
+    ],
+)
+def test_what_cannot_be_built_says_which_number_is_too_large_and_what_is_nearest(change, reason, nearest):
+    """k³/4 ends on three tiers: 65,536 with 64 ports, of which 1,024 are nodes'; 8 rails × 128 nodes = 1,024 ends with 16 ports."""
+    with pytest.raises(FabricImpossible) as raised:
+        count(**{"nodes": 128, "nics_per_node": 8, **change})
+    assert re.search(reason, raised.value.reason)
+    assert nearest in raised.value.nearest
+    assert str(raised.value) == f"{raised.value.reason}; nearest that can be built: {raised.value.nearest}"
+
+
+def test_the_nearest_that_is_named_can_be_built():
+    count(nodes=128, switch_ports=16)
+    count(nodes=128, manager_ports=64_512)
+    count(nodes=128, nics_per_node=1000, layout="rail_only")
+    with pytest.raises(FabricImpossible):
+        count(nodes=128, switch_ports=8)
+
+
+def test_ratios_that_buy_nothing_or_cannot_be_had_are_said():
+    assert any("1:1 is non-blocking already" in note for note in count(nodes=32, down_to_up=0.5).notes)
+    assert any(note.startswith("100:1 was asked for") and note.endswith("63:1") for note in count(nodes=128, down_to_up=100).notes)
+    assert not any(":1" in note for note in count(nodes=128, down_to_up=3).notes)
+
+
 def test_planes_double_the_switches_and_keep_the_limit_of_one_plane():
     """51.2 Tb/s switches as 128 × 400G in two planes: 8,192 GPUs of 2 × 400G still fit two tiers."""
     table = {"nics_per_node": 8, "nic_speed_gbps": 800, "switch_ports": 128, "port_speed_gbps": 400, "planes": 2}
@@ -191,6 +229,11 @@ def test_full_units_are_the_same_however_they_are_wired(nodes, manager):
         ({"gpus": 256}, "write nodes and nics_per_node"),
         ({"pods": 4}, "pods follow from them"),
         ({"colour": 4}, "the keys are nodes, nics_per_node, nic_speed_gbps"),
+        ({"port_speed_gbps": 333}, "port_speed_gbps: no port runs at 333 Gb/s; the nearest that do run at 200 Gb/s or 400 Gb/s"),
+        ({"uplink_speed_gbps": 300}, "uplink_speed_gbps: no port runs at 300 Gb/s"),
+        ({"nic_speed_gbps": 123}, "nic_speed_gbps: no port runs at 123 Gb/s; the nearest that do run at 100 Gb/s or 200 Gb/s"),
+        ({"nic_speed_gbps": 400, "planes": 3}, "over 3 planes has links of 133.333 Gb/s, as no port has; nearest: planes = 2 or 4"),
+        ({"nic_speed_gbps": 1234, "planes": 3}, "nearest: adapters of 1200 Gb/s or 2400 Gb/s"),
         ({"switch_ports": None}, "switch_ports: expected a whole number from 2"),
     ],
 )

@@ -293,6 +293,15 @@ def _rack_note(spec: FabricInput, plane: Plane) -> str:
     return f"units are whole racks: {racks} of {spec.rack_nodes} nodes each, so no unit cuts a rack"
 
 
+def _ratio_notes(spec: FabricInput, plane: Plane) -> list[str]:
+    """Return what is to be said of a ratio that buys nothing, or that a leaf cannot have."""
+    if spec.ratio < 1:
+        return [f"{spec.down_to_up:g}:1 asks for more uplinks than a leaf's nodes can fill: 1:1 is non-blocking already"]
+    if plane.spines and plane.leaf_up == 1 and spec.down_to_up > plane.leaf_down:
+        return [f"{spec.down_to_up:g}:1 was asked for; a leaf has one uplink at least, so it is {plane.leaf_down}:1"]
+    return []
+
+
 def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -> tuple[str, ...]:
     notes = []
     if spec.link_speed_gbps < spec.port_speed_gbps:
@@ -306,6 +315,7 @@ def _notes(spec: FabricInput, plane: Plane, cages_assumed: bool, holes: Cages) -
         notes.append(
             f"{spec.manager_ports} manager links take the leaf ports of {counted(displaced, 'node')}: a full fabric serves so many fewer"
         )
+    notes += _ratio_notes(spec, plane)
     if plane.spines and plane.tiers == 2:
         least = ceil(plane.leaf * plane.leaf_up / spec.spine_ports)
         if plane.spine > least:

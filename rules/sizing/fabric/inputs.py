@@ -11,14 +11,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 LAYOUTS = ("rail", "rail_only", "tree", "single", "pair")
 WIRED_FOR = ("units", "nodes")
 HALF_UNIT = 0.5
 """A rail-optimized unit is built once more than half of its node ports are used; below, two rails share a leaf and fewer switches do."""
 _LARGEST_COUNT = 10_000_000
-_LARGEST_RADIX = 4096
+LARGEST_RADIX = 4096
 """Twice the ports of the largest director (2,048); 512 are the most of a single chip's box."""
 _SMALLEST = 0.01
 """Smallest speed or ratio of bandwidths that is counted with, assumed: no leaf has a hundred times more uplink than downlink."""
@@ -33,6 +33,8 @@ _OTHER_NAMES = {
     "pods": "nodes alone, pods follow from them", "tiers": "nodes alone, tiers follow from them",
 }  # fmt: skip
 """What others call the keys, or what they ask for that is worked out here."""
+PORT_SPEEDS_GBPS = (1.0, 2.5, 5.0, 10.0, 20.0, 25.0, 40.0, 50.0, 56.0, 100.0, 200.0, 400.0, 800.0, 1600.0, 3200.0)
+"""Rates of one port of Ethernet [IEEE 802.3, up to 1.6 Tb/s in P802.3dj] or InfiniBand [IBTA roadmap, from SDR 10 to LDR 3200 Gb/s]."""
 _RATIO_DENOMINATOR = 100
 """Ratios are written with two or three digits ("1.67"): the nearest fraction with a small denominator (5/3) is meant."""
 
@@ -42,11 +44,19 @@ class FabricInputError(ValueError):
 
 
 class FabricImpossible(ValueError):  # noqa: N818 - it is an answer, not a fault of the input
-    """A fabric that cannot be built: the reason, and the nearest that can."""
+    """A fabric that cannot be built: the reason, and the nearest that can, which may be worked out when it is asked for."""
 
-    def __init__(self, reason: str, nearest: str) -> None:
-        super().__init__(f"{reason}; nearest that can be built: {nearest}")
-        self.reason, self.nearest = reason, nearest
+    def __init__(self, reason: str, nearest: str | Callable[[], str]) -> None:
+        super().__init__(reason)
+        self.reason, self._nearest = reason, nearest
+
+    @property
+    def nearest(self) -> str:
+        """Return the nearest that can be built."""
+        return self._nearest if isinstance(self._nearest, str) else self._nearest()
+
+    def __str__(self) -> str:
+        return f"{self.reason}; nearest that can be built: {self.nearest}"
 
 
 @dataclass(frozen=True)
@@ -95,11 +105,11 @@ class FabricInput:
         wired_for = table.get("wired_for", "units")
         if wired_for not in WIRED_FOR:
             raise FabricInputError(f"wired_for: expected one of {', '.join(WIRED_FOR)}, got {wired_for!r}")
-        return cls(
+        found = cls(
             nodes=_count(table, "nodes", None, 1, _LARGEST_COUNT),
             nics_per_node=_count(table, "nics_per_node", None, 1, 1024),
             nic_speed_gbps=_number(table, "nic_speed_gbps", port_speed * planes),
-            switch_ports=_count(table, "switch_ports", None, 2, _LARGEST_RADIX),
+            switch_ports=_count(table, "switch_ports", None, 2, LARGEST_RADIX),
             port_speed_gbps=port_speed,
             uplink_speed_gbps=_number(table, "uplink_speed_gbps", port_speed),
             layout=str(layout),
@@ -109,6 +119,8 @@ class FabricInput:
             wired_for=str(wired_for),
             rack_nodes=_count(table, "rack_nodes", 1, 1, 1024),
         )
+        _check_speeds(found)
+        return found
 
     @property
     def link_speed_gbps(self) -> float:
@@ -124,6 +136,31 @@ class FabricInput:
     def spine_ports(self) -> int:
         """Return the ports of a switch when all of them run at the uplinks' speed."""
         return int(self.switch_ports * self.port_speed_gbps / self.uplink_speed_gbps + 1e-9)
+
+
+def _check_speeds(spec: FabricInput) -> None:
+    """Raise FabricInputError where a port, or the link of one plane, would run at a rate that no port has."""
+    for key in ("port_speed_gbps", "uplink_speed_gbps"):
+        if (speed := getattr(spec, key)) not in PORT_SPEEDS_GBPS:
+            raise FabricInputError(f"{key}: no port runs at {speed:g} Gb/s; the nearest that do run at {_nearest(speed)}")
+    link = spec.link_speed_gbps
+    if link in PORT_SPEEDS_GBPS:
+        return
+    if spec.planes == 1:
+        raise FabricInputError(f"nic_speed_gbps: no port runs at {link:g} Gb/s; the nearest that do run at {_nearest(link)}")
+    fit = [str(planes) for planes in range(1, 2 * spec.planes + 1) if spec.nic_speed_gbps / planes in PORT_SPEEDS_GBPS]
+    nearest = f"planes = {' or '.join(fit[-2:])}" if fit else f"adapters of {_nearest(link, spec.planes)}"
+    raise FabricInputError(
+        f"planes: an adapter of {spec.nic_speed_gbps:g} Gb/s over {spec.planes} planes has links of {link:.6g} Gb/s, as no port has; "
+        f"nearest: {nearest}"
+    )
+
+
+def _nearest(speed_gbps: float, times: int = 1) -> str:
+    """Return the rates of ports below and above a speed, `times` as much of them."""
+    below = [each for each in PORT_SPEEDS_GBPS if each < speed_gbps][-1:]
+    above = [each for each in PORT_SPEEDS_GBPS if each > speed_gbps][:1]
+    return " or ".join(f"{each * times:g} Gb/s" for each in (*below, *above))
 
 
 def _hint(key: str, known: list[str]) -> str:

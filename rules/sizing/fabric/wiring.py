@@ -18,7 +18,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from math import ceil, floor
 
-from rules.sizing.fabric.inputs import FabricImpossible, FabricInput
+from rules.counting import counted
+from rules.sizing.fabric.inputs import LARGEST_RADIX, FabricImpossible, FabricInput
 
 THRESHOLDS_IN_FORMULAS = {
     "fab-leaf-count": "rules.sizing.fabric.wiring.rail_plane",
@@ -234,12 +235,7 @@ def _three_tiers(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) 
     Raises FabricImpossible where a fourth tier would be needed.
     """
     half = spec.spine_ports // 2
-    options = [
-        option
-        for up in _uplink_counts(split.up_least, split.up_most)
-        for spines in divisors(up)
-        if (option := _pods(spec, plane.units, rails, up, spines, split.up_most - up)) is not None
-    ]
+    options = _pod_options(spec, plane.units, rails, split)
     if not options:
         raise _too_large(spec, plane, rails, split)
     best = min(options)
@@ -275,13 +271,53 @@ def _pods(spec: FabricInput, units: int, rails: int, up: int, spines: int, spare
     return _Pods(pods * rails * spines + cores, spines < _PUBLISHED_POD, spines, spare_uplinks, pods, pod_units, links, cores)
 
 
+def _pod_options(spec: FabricInput, units: int, rails: int, split: LeafSplit) -> list[_Pods]:
+    """Return all ways to build three tiers over the leaves of so many units."""
+    return [
+        option
+        for up in _uplink_counts(split.up_least, split.up_most)
+        for spines in divisors(up)
+        if (option := _pods(spec, units, rails, up, spines, split.up_most - up)) is not None
+    ]
+
+
 def _too_large(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) -> FabricImpossible:
-    half = spec.spine_ports // 2
+    """Return why three tiers do not do."""
+    per_rail = " per rail" if rails > 1 else ""
+    managed = f" and {counted(plane.manager, 'manager link')}" if plane.manager else ""
+    rows = f", with {rails} rails," if rails > spec.spine_ports else ""
+    reason = f"{spec.nodes:,} endpoints{per_rail}{managed}{rows} need a fourth tier of {spec.switch_ports}-port switches"
+    return FabricImpossible(reason, lambda: _nearest(spec, plane, rails, split))
+
+
+def _nearest(spec: FabricInput, plane: Plane, rails: int, split: LeafSplit) -> str:
+    """Return what three tiers do join: fewer endpoints or manager links, fewer rails, or the same on a switch with more ports."""
+    half, manager, per_rail = spec.spine_ports // 2, plane.manager, " per rail" if rails > 1 else ""
     most = (spec.spine_ports // rails) * max(
         spines * half // up for up in _uplink_counts(split.up_least, split.up_most) for spines in divisors(up)
     )
-    limit = most * plane.unit_ends - ceil(plane.manager / rails)
-    reason = f"{spec.nodes:,} endpoints per rail need a fourth tier of {spec.switch_ports}-port switches"
-    if limit <= 0:
-        return FabricImpossible(reason, "a switch with more ports")
-    return FabricImpossible(reason, f"{limit:,} endpoints per rail in three tiers at this ratio, or a switch with more ports")
+    limit = most * plane.unit_ends - ceil(manager / rails)
+    nearest = [f"{limit:,} endpoints{per_rail} in three tiers at this ratio"] if limit > 0 else []
+    managers = (most * plane.unit_ends - spec.nodes) * rails
+    if manager and managers > 0:
+        nearest.append(f"{managers:,} manager links{' per plane' if spec.planes > 1 else ''}")
+    if rails > spec.spine_ports:
+        nearest.append(f"at most {spec.spine_ports} adapters per node, layout = 'rail_only'")
+    ports = _least_ports(spec, rails, manager)
+    nearest.append(f"switches with {ports} ports" if ports else "a switch with more ports")
+    return ", or ".join(nearest)
+
+
+def _least_ports(spec: FabricInput, rails: int, manager: int) -> int:
+    """Return the ports of the first larger switch, of a power of two, that joins all in three tiers at most; 0 where none does."""
+    ports = 4
+    while ports <= LARGEST_RADIX:
+        if ports > spec.switch_ports:
+            larger = replace(spec, switch_ports=ports)
+            split = split_leaf(larger)
+            most = whole_racks(larger, split)[1]
+            units = max(ceil(spec.nodes / most), ceil((spec.nodes + ceil(manager / rails)) / split.down))
+            if units * rails <= larger.spine_ports or _pod_options(larger, units, rails, split):
+                return ports
+        ports *= 2
+    return 0
