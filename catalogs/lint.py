@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from catalogs.loading import Catalog, Shelf
 
 PRODUCT_SHELVES = ("gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling")
-MEASURED_SHELVES = ("measurements", "measured_models", "validation")
+MEASURED_SHELVES = ("measurements", "measured_models", "recipes", "validation")
 SHELVES = (*PRODUCT_SHELVES, "software", "models", "prices", "facts", "collectives", *MEASURED_SHELVES, "thresholds", "sources")
 ONE_PER_FILE = (*PRODUCT_SHELVES, "models")
 LINK_SPEEDS_GBIT = frozenset({1, 10, 25, 40, 50, 100, 200, 400, 800, 1600})

@@ -160,6 +160,10 @@ class Catalog:
         return self._shelf("measurements/models", "MeasuredModel", table="model")
 
     @cached_property
+    def recipes(self) -> Shelf[schema.Recipe]:
+        return self._shelf("measurements/recipes", "Recipe", table="recipe")
+
+    @cached_property
     def validation(self) -> Shelf[schema.ValidatedRegime]:
         return self._shelf("validation", "ValidatedRegime", table="regime")
 

@@ -130,6 +130,31 @@ class MeasuredModel(Record):
         return self.model_dump(exclude_none=True, exclude={"id", "verified"})
 
 
+class Recipe(Record):
+    """Settings of a published recipe that the tables of its runs leave out: facts of the code, read in it, never of how fast it ran.
+
+    It holds for runs whose `table` contains this text and, where they are named, for these `models`, `gpus` (ids of the catalog) and
+    `precisions`, this `seq_len` and `micro_batch`, at most `gpus_to` GPUs and at least `expert_from` ways of expert parallelism. What a run
+    states itself comes first; `recompute`, `exchange`, `workload` and `fused_experts` are as in a run.
+    """
+
+    id: str
+    table: str
+    models: tuple[str, ...] = ()
+    gpus: tuple[str, ...] = ()
+    precisions: tuple[str, ...] = ()
+    seq_len: Positive | None = None
+    gpus_to: Positive | None = None
+    expert_from: Positive | None = None
+    micro_batch: Positive | None = None
+    recompute: str | None = None
+    exchange: str | None = Field(default=None, pattern=r"^(alltoall|deepep|hybridep)$")
+    workload: str | None = Field(default=None, pattern=r"^(lora|qlora)$")
+    fused_experts: bool | None = None
+    source: str
+    note: str = ""
+
+
 class ValidatedRegime(Record):
     """How far the estimates of one kind of run were off, over the published runs of that kind: shares, 0.05 being 5 %.
 

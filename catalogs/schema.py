@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import Field, field_validator
 
 from catalogs.knowledge import Collective, Fact, ModelPreset, Price, Source, Threshold
-from catalogs.measured import MeasuredModel, Measurement, ValidatedRegime
+from catalogs.measured import MeasuredModel, Measurement, Recipe, ValidatedRegime
 from catalogs.pcie import PcieMap
 from catalogs.values import (
     LONGEST_NAME,
@@ -50,7 +50,7 @@ __all__ = [
     "Airflow", "Bandwidth", "Bytes", "Cable", "Collective", "Conflict", "Cooling", "Count", "CountOrNone", "Cpu", "Current",
     "Duration", "Fact", "Gpu", "GpuMemory", "GpuPower", "HostLink", "HostMemory", "Kind", "Length", "LinkSpeed", "Mass",
     "MeasuredModel", "Measurement", "ModelPreset", "Money", "Name", "Nic", "Node", "NodeNics", "NodePower", "Part", "PassivePower",
-    "PcieMap", "Pdu", "Pieces", "Power", "PowerSupplies", "Price", "Product", "Rack", "RackUnits", "Record", "ScaleUp", "Share",
+    "PcieMap", "Pdu", "Pieces", "Power", "PowerSupplies", "Price", "Product", "Rack", "RackUnits", "Recipe", "Record", "ScaleUp", "Share",
     "SoftwareSupport", "Source", "Sourced", "Status", "Storage", "Switch", "Temperature", "Text", "Threshold", "Throughput", "Time",
     "ValidatedRegime", "Voltage",
 ]  # fmt: skip

@@ -19,10 +19,14 @@ if TYPE_CHECKING:
 UNFUSED_NORM_BYTES = 4.0
 """Bytes per element that a norm written in PyTorch operations keeps beyond a fused one: it saves its input in fp32 and the normalised
 input in 16 bits, where a fused kernel saves the input in 16 bits only (counted from Llama's RMSNorm)."""
-MODULES = ("core_attention", "norm", "activation", "mlp", "moe", "shared_experts", "mla_up_projection", "alternate_products")
-"""What selective recomputation can name: the modules of Megatron Core's `--recompute-modules`, and `alternate_products`, the
+QUERY_KEY_VALUE, ATTENTION_PRODUCTS = "all_but_query_key_value", "all_but_attention_products"
+ALL_BUT = (QUERY_KEY_VALUE, ATTENTION_PRODUCTS)
+"""Recomputation that a compiler does, named by what it keeps beside a layer's input: queries, keys and values; these and what the output
+projection of attention returns [MaxText, remat_policy save_qkv_proj; PaxML, SAVE_QKV_OUT_PROJ]."""
+MODULES = ("core_attention", "norm", "activation", "mlp", "moe", "shared_experts", "mla_up_projection", "alternate_products", *ALL_BUT)
+"""What selective recomputation can name: the modules of Megatron Core's `--recompute-modules`; `alternate_products`, the
 per-operation checkpointing of torchtitan that keeps every second matrix product and the attention output [torchtitan, activation
-checkpointing of Llama 3]."""
+checkpointing of Llama 3]; and `ALL_BUT`."""
 MASK_BYTES = 1.0
 """A dropout mask takes one byte per element [arXiv:2205.05198 §4.1]."""
 
@@ -95,6 +99,8 @@ def layer_activations(
     if "alternate_products" in dropped:
         return _alternate_products(shape, wide, moe)
     layer_input = wide * hidden
+    if set(ALL_BUT) & set(dropped):
+        return _all_but(shape, wide, ATTENTION_PRODUCTS in dropped)
     fused_norm = options.fused_norm or not shape.gated_ffn
     norm_inputs = 2 * (wide + (0.0 if fused_norm else UNFUSED_NORM_BYTES)) * hidden
     norm_outputs = 0.0 if "norm" in dropped else 2 * quantised * hidden
@@ -130,6 +136,17 @@ def _alternate_products(shape: ModelShape, wide: float, moe: bool) -> LayerBytes
         return LayerBytes(input_and_down, kept + wide * shape.ffn_size, values, layer_input=wide * hidden)
     routed = shape.experts_per_token * wide * (shape.expert_ffn_size + hidden)
     return LayerBytes(input_and_down, kept + wide * shape.shared_expert_ffn_size, values, routed, layer_input=wide * hidden)
+
+
+def _all_but(shape: ModelShape, wide: float, output: bool) -> LayerBytes:
+    """Return what stays of a layer of which a compiler keeps the input, queries, keys and values, and maybe attention's `output`."""
+    heads, hidden = shape.attention_heads, shape.hidden_size
+    if shape.attention == "mla":
+        query = heads * (shape.qk_nope_head_dim + shape.qk_rope_head_dim)
+        kept, values = wide * (2 * query + heads * shape.v_head_dim), 0.0
+    else:
+        kept, values = wide * heads * shape.head_dim, 2 * wide * shape.key_value_heads * shape.head_dim
+    return LayerBytes((2 if output else 1) * wide * hidden, kept, values, layer_input=wide * hidden)
 
 
 def _attention(

@@ -24,6 +24,7 @@ FOLDERS = {
     "pdus": "facilities/pdus",
     "cooling": "facilities/cooling",
     "measured_models": "measurements/models",
+    "recipes": "measurements/recipes",
 }
 
 

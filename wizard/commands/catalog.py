@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 SHELVES = (
     "gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling", "software", "models", "prices", "facts",
-    "collectives", "measurements", "measured_models", "validation", "thresholds", "sources",
+    "collectives", "measurements", "measured_models", "recipes", "validation", "thresholds", "sources",
 )  # fmt: skip
 
 

@@ -11,8 +11,9 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import quantity
-from rules.answer_fields import OFFLOADS
+from rules.answer_fields import OFFLOADS, RECOMPUTE_MODULES
 from rules.counting import counted
+from rules.sizing.memory_activations import ALL_BUT
 from rules.sizing.parameters import count_parameters, vision_tokens
 from rules.sizing.plan_space import divisors, virtual_stages
 from rules.sizing.results import ModelShape, Plan, Workload
@@ -20,6 +21,7 @@ from rules.sizing.step import is_transformer
 from rules.sizing.workload import FROZEN_FLOPS_SHARE, adapter_parameters
 from wizard.imports.run_memory import SHARDED_GRADIENTS, memory_options, only_arguments, schedule_of
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
+from wizard.imports.run_recipes import with_recipe
 from wizard.imports.run_techniques import techniques_of
 from wizard.imports.run_words import (
     PRECISIONS,
@@ -88,7 +90,8 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     shape, notes = model_of(name, models, catalog)
     shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
     hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
-    told = [*notes, *_hardware_notes(row, hardware, catalog)]
+    row, known = with_recipe(row, hardware.gpu if hardware is not None else "", catalog)
+    told = [*notes, *_hardware_notes(row, hardware, catalog), *known]
     numbers = _precision(row, told)
     precision = numbers.name
     base = _layout(row, shape, told)
@@ -289,13 +292,16 @@ def _plans(
     sequence_parallel = row.values.get("sequence_parallel")
     together = bool(sequence_parallel) if sequence_parallel is not None else _is_recent(hardware) and not only_arguments(row)
     group = min(SHARD_GROUP_OF_HSDP, base.data * base.context) if sharding == "HSDP" else 0
+    stated = recompute_of(row.text("recompute"))
+    modules = tuple(each for each in stated.modules if each in (*RECOMPUTE_MODULES, *ALL_BUT)) if stated is not None else ()
     made = []
     for size in sizes:
         for virtual in _interleavings(row, base, shape, max(1, batch // (base.data * size)), hardware, open_):
             some = _recomputed_layers(row, shape, base, virtual)
             for recompute, zero in product(recomputes, stages):
                 plan = _with(base, size, virtual, recompute, zero, together, group)
-                made.append(replace(plan, offload=offload, schedule=schedule, recompute_layers=some))
+                named = modules if recompute == "selective" else ()
+                made.append(replace(plan, offload=offload, schedule=schedule, recompute_layers=some, recompute_modules=named))
     return tuple(made)
 
 

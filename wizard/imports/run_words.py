@@ -98,6 +98,14 @@ MODULES = {
     "mlp": "mlp", "ffn": "mlp", "moe": "moe", "shared_experts": "shared_experts", "mla_up_proj": "mla_up_projection",
 }  # fmt: skip
 """Modules of selective recomputation [Megatron Core, --recompute-modules] by the memory model's names."""
+POLICIES = {
+    "save_nothing": ("full", ()), "save_everything": ("none", ()),
+    "save_dot_only": ("selective", ("core_attention", "norm", "activation")),
+    "save_qkv_proj": ("selective", ("all_but_query_key_value",)),
+    "save_qkv_out_proj": ("selective", ("all_but_attention_products",)),
+}  # fmt: skip
+"""Policies of recomputation in JAX by what they keep [PaxML, AutodiffCheckpointType; MaxText, remat_policy]; fused attention is no matrix
+product of the compiler's, so that what keeps products alone runs it again."""
 PER_OPERATION = "selective-op"
 """Selective checkpointing by operation keeps every second matrix product [torchtitan, activation_checkpoint selective_ac_option op]."""
 _OTHER_NAMES = {
@@ -159,6 +167,8 @@ def recompute_of(stated: str) -> Recompute | None:
         return Recompute("none")
     if word.startswith(PER_OPERATION):
         return Recompute("selective", ("alternate_products",))
+    if word in POLICIES:
+        return Recompute(*POLICIES[word])
     every = _EVERY.search(word)
     if every is not None:
         return Recompute("full", every=int(every[1]))
