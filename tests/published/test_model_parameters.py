@@ -79,6 +79,13 @@ def test_prediction_layers_of_deepseek_are_told_apart():
     assert count.mtp + count.embedding + count.head == pytest.approx(14e9, rel=0.05)
 
 
+@pytest.mark.parametrize(("id_", "billions"), [("deepseek-v3.2", 671.9), ("glm-5.2", 743.4), ("kimi-linear-48b-a3b", 49.1)])
+def test_a_file_that_leaves_out_the_width_of_experts_has_that_of_its_class(id_, billions):
+    # transformers never takes the width of the dense layers for it, nine times as wide in DeepSeek-V3; published totals as above
+    config = {key: value for key, value in BY_ID[id_]["config"].items() if key != "moe_intermediate_size"}
+    assert count_config(config).total == pytest.approx(billions * 1e9, rel=0.001)
+
+
 def test_flops_of_llama_3_405b():
     # 3.8e25 FLOPs over 15.6e12 tokens, most of them at 8,192 tokens [Llama 3, arXiv:2407.21783 §3.2]
     count = count_config(BY_ID["llama-3.1-405b"]["config"], 8192)

@@ -57,9 +57,18 @@ def experts_of(decoder: Decoder, layer: Layer) -> Experts:
     per_token = reader.at(layer.index, *EXPERTS_PER_TOKEN)
     if per_token > number:
         raise ConfigError(f"{reader.path}{reader.raw(*EXPERTS_PER_TOKEN)[0]}: a token cannot visit {per_token} of {number} experts")
-    width = reader.at(layer.index, *family.expert_width, *FEED_FORWARD)
+    width = reader.at(layer.index, *_width_keys(decoder))
     latent = reader.optional("moe_latent_size", "moe_hidden_size")
     return Experts(number, per_token, width, latent or decoder.hidden)
+
+
+def _width_keys(decoder: Decoder) -> tuple[str, ...]:
+    """Return the keys of the experts' width: the class's default of a key of their own stands before the width of dense layers."""
+    reader, family = decoder.reader, decoder.family
+    own = tuple(key for key in family.expert_width if key not in FEED_FORWARD)
+    if any(reader.stated(key) or reader.defaults.get(key) is not None for key in own):
+        return own
+    return *family.expert_width, *FEED_FORWARD
 
 
 def shared_width(decoder: Decoder, expert_width: int) -> int:
