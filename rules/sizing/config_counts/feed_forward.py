@@ -52,7 +52,7 @@ class Experts:
 
 def experts_of(decoder: Decoder, layer: Layer) -> Experts:
     """Return the routed experts of a layer; raises ConfigError where a token would visit more experts than there are."""
-    reader, family = decoder.reader, decoder.family
+    reader = decoder.reader
     number = reader.at(layer.index, *EXPERTS)
     per_token = reader.at(layer.index, *EXPERTS_PER_TOKEN)
     if per_token > number:
