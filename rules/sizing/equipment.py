@@ -110,6 +110,11 @@ class Room:
         """Return what is left once `load` stands in it."""
         return Room(self.units - load.units, self.power_kw - load.power_kw, self.weight_kg - (load.weight_kg or 0.0))
 
+    def holds(self, box: Boxes, most: int) -> int:
+        """Return how many of such boxes fit, `most` at most; what is not stated of one does not count."""
+        pairs = ((self.units, box.height_u), (self.power_kw, box.power_kw), (self.weight_kg, box.weight_kg))
+        return max(0, math.floor(min([float(most), *((have + 1e-9) / each for have, each in pairs if each)])))
+
     def takes(self, load: Load) -> bool:
         """Return whether the load fits; a weight that is not stated does not count."""
         return (
@@ -275,16 +280,21 @@ def _even(boxes: Sequence[Boxes], racks: int) -> tuple[Load, ...]:
 
 
 def _in_turn(boxes: Sequence[Boxes], room: Room) -> tuple[Load, ...]:
-    loads: list[Load] = [Load()]
+    rows: list[list[Boxes]] = [[]]
+    left = room
     for each in boxes:
-        for index in range(each.count):
-            one = each.part(index, 1)
-            fuller = Load((*loads[-1].boxes, one))
-            if loads[-1].boxes and not room.takes(fuller):
-                loads.append(Load((one,)))
-            else:
-                loads[-1] = fuller
-    return tuple(Load(_joined(load.boxes)) for load in loads if load.boxes)
+        placed = 0
+        while placed < each.count:
+            count = left.holds(each, each.count - placed)
+            if count == 0 and rows[-1]:
+                rows.append([])
+                left = room
+                continue
+            part = each.part(placed, max(1, count))
+            rows[-1].append(part)
+            left = left.without(Load((part,)))
+            placed += part.count
+    return tuple(Load(_joined(row)) for row in rows if row)
 
 
 def _joined(boxes: Sequence[Boxes]) -> tuple[Boxes, ...]:

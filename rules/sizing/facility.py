@@ -244,32 +244,22 @@ def _place(
     """
     in_room = not stands_in_racks(candidate.node, candidate.units, context.answers)
     compute = racks.place_nodes(candidate.node, units, unit_kw, fill, limits, in_room=in_room)
-    plans, full_kw = [compute], magnitude(compute.power, "kW")
+    full_kw = magnitude(compute.power, "kW")
     ceilings = [kw for kw in (_feed_kw(full_kw, context), cooling.comfortable_kw(kind, context.catalog)) if kw is not None]
     room = racks.free_in_last_rack(candidate.node, units, compute, unit_kw, limits, min(ceilings, default=None))
     last_kw = racks.nodes_in_last_rack(units, compute) * unit_kw
-    rows, beside, loads = [(full_kw, full_kw * air_share)], [], []
     answers = context.answers
     hall, altitude = answers.names("facility.cooling"), answers.number("facility.altitude") or 0.0
     alone = replace(limits, cooling_kw=cooling.equipment_limit_kw(hall, context.catalog, altitude))
     if kind == "immersion":  # switches and storage stay dry, in racks of their own
         alone, room = replace(alone, units=int(answers.number("facility.rack_units") or 0)), Room(0.0, 0.0, 0.0)
-    refused: list[str] = []
-    for each in wanted:
-        if each is None:
-            continue
-        refused += racks.too_large(each, alone)
-        plan, packed = racks.place_equipment(each, alone, room, apart=far_hall(compute.racks))
-        plans.append(plan)
-        loads.append(packed if plan.racks else ())
-        if plan.racks:
-            rows.append((magnitude(plan.power, "kW"), magnitude(plan.power, "kW")))
-            continue
-        beside.append(packed[0])
-        room = room.without(packed[0])
-        beside_kw = sum(load.power_kw for load in beside)
-        rows.append((last_kw + beside_kw, last_kw * air_share + beside_kw))
-    return Placement(tuple(plans), tuple(beside), tuple(loads), max(row[0] for row in rows), max(row[1] for row in rows), tuple(refused))
+    present = [each for each in wanted if each is not None]
+    plans, loads, beside = racks.place_all(present, alone, room, apart=far_hall(compute.racks))
+    beside_kw = sum(load.power_kw for load in beside)
+    rows = [(full_kw, full_kw * air_share), *((magnitude(plan.power, "kW"),) * 2 for plan in plans if plan.racks)]
+    rows += [(last_kw + beside_kw, last_kw * air_share + beside_kw)] if beside else []
+    refused = tuple(name for each in present for name in racks.too_large(each, alone))
+    return Placement((compute, *plans), beside, loads, max(row[0] for row in rows), max(row[1] for row in rows), refused)
 
 
 def _feed_kw(load_kw: float, context: Context) -> float | None:

@@ -86,6 +86,12 @@ class PlacedRack:
         return math.ceil(sum(slot.height_u for slot in self.slots) - 1e-9)
 
     @property
+    def words(self) -> str:
+        """Return what it is: "tank", or what it is for, "network and storage" where both stand in it."""
+        shared = self.kind == "network" and any(slot.role == "storage" for slot in self.slots)
+        return "tank" if self.tank else "network and storage" if shared else self.kind
+
+    @property
     def binding_words(self) -> str:
         """Return the binding limit as it is printed."""
         return binding_words(self.binding, tank=self.tank)

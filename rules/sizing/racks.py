@@ -7,13 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
-from rules.sizing.equipment import Room, fewest_racks, pack
+from rules.sizing.equipment import Load, Room, fewest_racks, pack
 from rules.sizing.results import RackPlan
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from catalogs.quantities import Quantity
     from catalogs.schema import Node
-    from rules.sizing.equipment import Equipment, Load
+    from rules.sizing.equipment import Equipment
 
 BINDING_WORDS = {
     "power": "the rack's power",
@@ -204,10 +206,51 @@ def place_equipment(equipment: Equipment, limits: RackLimits, beside: Room, *, a
     if binding == "power" and limits.cooling_kw == limits.ceiling_kw != limits.power_kw:
         binding = "cooling"
     loads = pack(equipment, room, apart=apart)
+    return _own_racks(equipment.name, loads, limits, binding), loads
+
+
+def _own_racks(name: str, loads: tuple[Load, ...], limits: RackLimits, binding: str) -> RackPlan:
     highest = max(each.power_kw for each in loads)
     heaviest = max((each.weight_kg for each in loads if each.weight_kg is not None), default=None)
     used = math.ceil(max(each.units for each in loads))
-    return (
-        RackPlan(equipment.name, len(loads), 0, quantity(highest, "kW"), used, limits.units, _kilograms(heaviest, 1), binding),
-        loads,
-    )
+    return RackPlan(name, len(loads), 0, quantity(highest, "kW"), used, limits.units, _kilograms(heaviest, 1), binding)
+
+
+def share_rack(
+    plan: RackPlan, loads: tuple[Load, ...], equipment: Equipment, limits: RackLimits
+) -> tuple[RackPlan, tuple[Load, ...], RackPlan] | None:
+    """Return the racks of `plan` with all of `equipment` in the last one that still takes it, and the equipment's own plan of no rack.
+
+    None where no rack takes all of it: equipment shares a rack where that saves one, so that a larger rack never makes for more racks.
+    """
+    room, added = room_of(limits), equipment.load
+    for index in reversed(range(len(loads))):
+        if room.without(loads[index]).takes(added):
+            fuller = (*loads[:index], Load((*loads[index].boxes, *equipment.boxes)), *loads[index + 1 :])
+            power, weight = quantity(added.power_kw, "kW"), _kilograms(added.weight_kg, 1)
+            inside = RackPlan(equipment.name, 0, 0, power, math.ceil(added.units), 0, weight, f"in the racks of the {plan.name}")
+            return _own_racks(plan.name, fuller, limits, plan.binding), fuller, inside
+    return None
+
+
+def place_all(
+    wanted: Sequence[Equipment], limits: RackLimits, beside: Room, *, apart: bool = False
+) -> tuple[tuple[RackPlan, ...], tuple[tuple[Load, ...], ...], tuple[Load, ...]]:
+    """Return (plans, loads of the racks of each, loads beside the nodes) of the equipment in order; `apart` as in `place_equipment`.
+
+    Each goes into what `beside` leaves free, else into racks of the one before it where one of these takes all of it, else into its own.
+    """
+    plans: list[RackPlan] = []
+    loads: list[tuple[Load, ...]] = []
+    next_to: list[Load] = []
+    for each in wanted:
+        plan, packed = place_equipment(each, limits, beside, apart=apart)
+        shared = share_rack(plans[-1], loads[-1], each, limits) if plan.racks and plans and not apart else None
+        if not plan.racks:
+            next_to += packed
+            beside = beside.without(packed[0])
+        elif shared is not None:
+            plans[-1], loads[-1], plan = shared
+        plans.append(plan)
+        loads.append(packed if plan.racks else ())
+    return tuple(plans), tuple(loads), tuple(next_to)

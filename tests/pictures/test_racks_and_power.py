@@ -110,25 +110,26 @@ TANKS = {
 
 
 def test_tanks_are_called_tanks():
-    """Twelve DGX H100 of 8U and a spare in tanks of 48U: two tanks of six and one of one; network and storage stand in racks."""
+    """Twelve DGX H100 of 8U and a spare in tanks of 48U: two tanks of six and one of one; network and storage share a rack."""
     chosen = designed(TANKS)
     candidate = chosen.ranking.chosen.candidate
-    beside = candidate.facility.rack_count - 3
-    assert places_text(chosen.ranking.chosen.figures) == f"3 tanks and {beside} racks"
+    assert candidate.facility.rack_count == 3 + 1
+    assert places_text(chosen.ranking.chosen.figures) == "3 tanks and 1 rack"
     lines = racks.text(chosen, 38)
-    assert lines[0].startswith(f"Tanks and racks: 3 tanks and {beside}")
+    assert lines[0].startswith("Tanks and racks: 3 tanks and 1")
+    assert "network and storage: N1" in lines
     assert [line for line in lines if line.startswith("compute")] == []
     assert "tank: C1 to C2, 2 alike" in lines
     assert "bound by the tank's height" in lines
     rows = racks_row.text(chosen, 120)
-    assert rows[0].startswith(f"Rows of racks and their cables: 3 tanks and {beside} racks in 1 row; t tanks, ")
+    assert rows[0].startswith("Rows of racks and their cables: 3 tanks and 1 rack in 1 row; t tanks, ")
     assert rows[1].split()[1:4] == ["t", "t", "N"] or rows[1].split().count("t") == 3
     assert any(line.strip().startswith("├─ tank C1 to C2: 2 ×") for line in power_line.text(chosen, 120))
     said = " ".join(found.because for found in candidate.findings if found.rule in ("power.rack_filled", "power.feed_decided"))
     assert "A full tank of 6 nodes" in said
-    assert f"3 tanks and {beside} racks" in said
+    assert "3 tanks and 1 rack" in said
     notes = " ".join(chosen.ranking.chosen.candidate.fabric.out_of_band.notes)
-    assert f"metered power units in 3 tanks and {beside} racks" in notes
+    assert "metered power units in 3 tanks and 1 rack" in notes
 
 
 def test_the_bus_reaches_every_breaker():

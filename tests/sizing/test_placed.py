@@ -8,8 +8,9 @@ from catalogs import load_catalog
 from catalogs.quantities import magnitude, quantity
 from rules.advisor import consider
 from rules.answers import Answers
-from rules.sizing.equipment import Boxes, Equipment, Load, Room, fewest_racks, network_equipment, pack
+from rules.sizing.equipment import Boxes, Equipment, Load, Room, _in_turn, fewest_racks, network_equipment, pack
 from rules.sizing.placed import placed_racks
+from rules.sizing.racks import RackLimits, place_all
 from rules.sizing.results import FabricDesign, FabricNetwork
 
 SERVERS = {"model.preset": "llama-3.1-70b", "scale.gpus": 256, "preferences.nodes": ["nvidia-dgx-b200"], "facility.rack_power": "40 kW"}
@@ -124,3 +125,53 @@ def test_an_infiniband_fabric_has_its_managers_in_the_racks():
         "compute leaf": (8, pytest.approx(1.72)),
         "compute manager": (2, pytest.approx(0.689)),
     }
+
+
+def stored(count, height=1.0):
+    return Boxes("array", "array", "storage", "storage", count, height, 0.8)
+
+
+@pytest.mark.parametrize(
+    ("leaves", "arrays", "units", "counts"),
+    [
+        (10, 8, 42, [1, 0]),  # 20U of switches and 8U of storage, 17.2 + 6.4 kW: one rack of 42U and 41 kW takes both
+        (10, 23, 42, [1, 1]),  # 20U and 23U do not go into 42U
+        (36, 6, 42, [2, 0]),  # two racks of 18 switches, 36U each; the second takes six more units
+        (36, 7, 42, [2, 1]),
+        (20, 2, 42, [1, 0]),  # 20 × 1.72 = 34.4 kW and 1.6 kW are 36 of 41 kW; 40U and 2U are 42
+    ],
+)
+def test_storage_shares_a_rack_of_the_network_where_that_saves_one(leaves, arrays, units, counts):
+    wanted = (Equipment("network", (switches("leaf", leaves, 2.0),)), Equipment("storage", (stored(arrays),)))
+    plans, loads, beside = place_all(wanted, RackLimits(units, power_kw=41.0), Room(0.0, 0.0, 0.0))
+    assert [plan.racks for plan in plans] == counts == [len(each) for each in loads]
+    assert beside == ()
+    placed = [box for each in loads for load in each for box in load.boxes]
+    assert sum(box.count for box in placed if box.role == "storage") == arrays
+    assert all(load.units <= units and load.power_kw <= 41.0 for each in loads for load in each)
+    assert [magnitude(plan.power, "kW") for plan in plans if plan.racks] == pytest.approx(
+        [max(load.power_kw for load in each) for each in loads if each]
+    )
+
+
+@pytest.mark.parametrize("nodes", range(1, 60, 7))
+def test_a_higher_rack_never_makes_for_more_racks(nodes):
+    """Nodes of 4U and 4.7 kW with 20U of switches and 8U of storage, in racks of 12 to 80 units that give 100 kW."""
+    wanted = (Equipment("network", (switches("leaf", 10, 2.0),)), Equipment("storage", (stored(8),)))
+    counts = []
+    for units in range(12, 81, 2):
+        limits = RackLimits(units, power_kw=100.0)
+        per_rack = units // 4
+        racks = -(-nodes // per_rack)
+        last = nodes - (racks - 1) * per_rack
+        plans, _, _ = place_all(wanted, limits, Room(units - 4.0 * last, 100.0 - 4.7 * last))
+        counts.append(racks + sum(plan.racks for plan in plans))
+    assert counts == sorted(counts, reverse=True)
+
+
+def test_a_hundred_thousand_boxes_are_placed_at_once():
+    """Placing goes by racks, not by boxes: of 2U and 1.72 kW eight go into 15 kW, 12,500 racks."""
+    loads = _in_turn((switches("leaf", 100_000, 2.0),), Room(42, 15.0))
+    assert len(loads) == 12_500
+    assert {load.boxes[0].count for load in loads} == {8}
+    assert [load.boxes[0].first for load in loads[:3]] == [1, 9, 17]

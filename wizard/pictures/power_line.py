@@ -130,7 +130,7 @@ def _branches(candidate: Candidate, context: Context) -> tuple[Branch, ...]:
     feed, terms = answers.text("facility.feed"), FeedTerms.of(answers)
     return tuple(
         Branch(
-            f"{'tank' if kind.first.tank else kind.first.kind} {kind.title}",
+            f"{kind.first.words} {kind.title}",
             len(kind.names),
             kind.first.power_kw,
             choose_feed(kind.first.power_kw, feed, context.catalog, terms=terms),

@@ -75,7 +75,7 @@ def _head(kind: Alike) -> list[str]:
     many = f"{kind.title}, {len(kind.names)} alike" if len(kind.names) > 1 else kind.title
     blank = rack.units - rack.used_units
     return [
-        f"{'tank' if rack.tank else rack.kind}: {many}",
+        f"{rack.words}: {many}",
         f"{shown(rack.power_kw)} kW, {weight}",
         f"{rack.used_units} of {rack.units} U, {blank} blank",
         "not full" if rack.binding in OPEN else f"bound by {rack.binding_words}",
