@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from tests.published.asking import catalog
 from tests.wizard.calls import call
+from wizard.imports.run_estimate import estimate_rows
+from wizard.imports.run_rows import RunRow
 
 MODEL = """
 [models."llama3-8b"]
@@ -157,6 +160,18 @@ def test_sharding_programs_can_be_any(tmp_path, stage, recompute, offload, micro
     )
     memory = call("estimate", str(path), "--json").json[0]["memory_gib"]
     assert memory["low"] <= measured <= memory["high"]
+
+
+@pytest.mark.parametrize(("stage", "offload", "micro_batch", "measured"), [(row[0], *row[2:]) for row in A800[:1] + A800[2:]])
+def test_unstated_recomputation_of_a_sharding_program_is_none_to_all(tmp_path, stage, offload, micro_batch, measured):
+    """The same runs by somebody who does not say that they recompute: programs differ in what they do unless told."""
+    stated = {"gpus": 8, "seq_len": 4096, "zero_stage": stage, "offload": offload, "micro_batch": micro_batch, "global_batch": 64}
+    run = {"model": "llama-2-7b", "gpu": "A100-SXM-80GB", "precision": "bf16", **stated}
+    (found,) = estimate_rows([RunRow("one", run)], {}, catalog())
+    assert found["memory_gib"]["low"] <= measured <= found["memory_gib"]["high"]
+    assert any("recomputation is not stated" in note for note in found["notes"])
+    (megatron,) = estimate_rows([RunRow("one", run | {"zero_stage": 1})], {}, catalog())
+    assert not any("recomputation is not stated" in note for note in megatron["notes"])
 
 
 def test_schedules_and_offloads_that_nobody_knows(tmp_path):

@@ -72,6 +72,16 @@ def _described(row: RunRow, workload: Workload) -> bool:
     return any((row.count(key) or 1) > 1 for key in OF_MEGATRON) or workload.precision in ("fp8", "mxfp8", "nvfp4")
 
 
+def _any_recompute(row: RunRow, plan: Plan) -> bool:
+    """Return whether anything can have been recomputed: programs that shard differ in what they do unless told otherwise.
+
+    llama-recipes recomputes every layer with FSDP [meta-llama/llama-cookbook issue 831, fsdp_activation_checkpointing], Transformers none
+    [TrainingArguments, gradient_checkpointing]. Megatron-LM recomputes nothing [Megatron-LM arguments].
+    """
+    unstated = run_words.recompute_of(row.text("recompute")) is None
+    return unstated and plan.zero_stage >= SHARDED_GRADIENTS and plan.pipeline == 1
+
+
 def schedule_of(row: RunRow) -> str:
     """Return the schedule of the pipeline; raises Unanswerable for one that is not known."""
     found = run_words.schedule_of(row.text("schedule"))
@@ -98,6 +108,11 @@ def variants(row: RunRow, workload: Workload, plan: Plan, options: MemoryOptions
     elif not _described(row, workload):
         made.append((workload, plan, replace(PLAIN_SOFTWARE, master=options.master)))
         notes.append("the software is not described: the range goes from fused kernels to plain PyTorch operations and reserved memory")
+    if _any_recompute(row, plan):
+        made += [
+            (workload, replace(plan, recompute=each, recompute_layers=0), options) for each in ("none", "full") if each != plan.recompute
+        ]
+        notes.append("recomputation is not stated: the range goes from none to all, which programs that shard differ in by default")
     if row.count("seq_len") is None:
         half = replace(workload, sequence_length=max(1, workload.sequence_length // SHORTEST_OF_OWN_LENGTH))
         made.append((half, plan, options))
