@@ -31,6 +31,8 @@ FLOAT_DIGITS = 15
 """Decimal digits that a floating-point number keeps."""
 MOST_SHOWN = 60
 """Characters of a wrong value that a message repeats."""
+NUMBERS = ("quantity", "number", "count")
+"""Kinds of answers that are a number."""
 USD = "USD"
 _CURRENCY = re.compile(r"[^A-Za-z]*(?:[kKMBGT]|thousand|million|billion|trillion)?\s*([A-Z]{3})(?=$|\s*/)")
 RATES = "budget.exchange_rates"
@@ -265,11 +267,10 @@ class Answers:
         return value if isinstance(value, tuple) else () if value is None else (str(value),)
 
     def number(self, key: str) -> float | None:
-        """Return the value as a plain number in the field's own unit, None where there is none."""
-        value = self.value(key)
-        if value is None or isinstance(value, tuple):
+        """Return the value as a plain number in the field's own unit, None where there is none or the answer is no number."""
+        value, declared = self.value(key), field_of(key)
+        if value is None or isinstance(value, tuple) or declared.kind not in NUMBERS:
             return None
-        declared = field_of(key)
         if declared.kind == "quantity":
             currency = foreign_currency(declared, str(value))
             if currency:

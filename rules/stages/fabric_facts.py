@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from rules.counting import counted
 from rules.sizing.collectives import Group, all_reduce_seconds
 from rules.sizing.fabric.adapters import gpu_direct
-from rules.sizing.fabric.compute import domains_spanned, experts_spanned, needs_compute_fabric
-from rules.sizing.fabric.design import technology_name
+from rules.sizing.fabric.compute import domains_spanned, experts_spanned, needs_compute_fabric, technology_name
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory_checks import quick_gpus
@@ -52,6 +51,7 @@ PLANE_WORDS = "one switch in each plane"
 
 GIVEN_REASONS = {
     "asked": "The answers ask for it",
+    "policy": "A policy of the site ({policies}) refuses {refused}",
     "only": "It is the only one that these adapters and the switches of the catalog give",
     "platform": "Published designs with GPUs of this vendor use RoCE Ethernet",
     "fastest": "Speed is the objective, and InfiniBand has the lowest latency",
@@ -94,6 +94,7 @@ def _cluster(candidate: Candidate, context: Context) -> dict[str, Scalar]:
 
 def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
     choice = sized.choice
+    other = technology_name(*_other(choice.technology, choice.other)) if choice.other else ""
     return {
         "buildable": not choice.refused,
         "refused": choice.refused,
@@ -101,9 +102,9 @@ def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "technology_name": technology_name(choice.technology, choice.chosen.spec.link_speed_gbps) if choice.chosen else "none",
         "reason": choice.reason,
         "reason_is_given": choice.reason in GIVEN_REASONS,
-        "reason_words": GIVEN_REASONS.get(choice.reason, ""),
+        "reason_words": GIVEN_REASONS.get(choice.reason, "").format(refused=other, policies=", ".join(choice.policies)),
         "asked_for_missing": choice.asked_for_missing,
-        "other_name": technology_name(*_other(choice.technology, choice.other)) if choice.other else "",
+        "other_name": other,
         "other_switches": choice.other.counts.switches if choice.other else 0,
         "managers_missing": choice.managers_missing,
         "nodes_with_managers": max(1, candidate.nodes - 1),

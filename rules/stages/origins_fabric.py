@@ -60,7 +60,7 @@ ORIGINS: dict[str, Origin] = {
     "multi_node": computed(f"{_F}.compute.needs_compute_fabric", "nodes", "gpus", "node.scale_up_domain"),
     **for_each("buildable refused", computed(f"{_F}.compute.choose_compute", "nodes", "nics_per_node", "nic_speed_gbps", *_ALLOWED)),
     **for_each("technology reason reason_is_given reason_words", _CHOICE),
-    "technology_name": computed(f"{_F}.design.technology_name", "technology", "link_gbps"),
+    "technology_name": computed(f"{_F}.compute.technology_name", "technology", "link_gbps"),
     "asked": taken("preferences.fabric"),
     "asked_for_missing": computed(f"{_F}.compute.choose_compute", "preferences.fabric", "nic.protocols"),
     **for_each(

@@ -235,3 +235,11 @@ def test_changes_that_are_needed_together(catalog):
         assert each.before == given.text(each.key)
     assert feasible(changed, catalog)
     assert changed.number("facility.total_power") > 20.4
+
+
+def test_an_answer_that_is_no_number_beside_a_remedy_for_it(catalog):
+    """A 70B model trained in full on one server in racks of 8 kW: a remedy of some candidate is another kind of training."""
+    given = Answers.of({"workload.kind": "fine_tuning_full", "model.preset": "llama-3.1-70b", "scale.mode": "fixed", "scale.nodes": 1})
+    assert given.number("workload.kind") is None
+    found = find_conflicts(given.with_value("facility.rack_power", "8 kW"), catalog, needs=False)
+    assert {each.keys for each in found.sets} == {("scale.nodes", "facility.rack_power")}

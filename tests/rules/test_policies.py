@@ -184,3 +184,17 @@ class TestHash:
     def test_the_later_one_of_two_holds(self):
         other = parse_policies([{**HEAVY, "severity": "advice"}])
         assert [each.row["severity"] for each in merged(parse_policies([HEAVY, HEADROOM]), other)] == ["advice", "warning"]
+
+
+def test_where_a_policy_refuses_one_technology_the_other_is_built(catalog):
+    """The adapters of a DGX H100 are ConnectX-7, which do InfiniBand and Ethernet: without RoCE there is InfiniBand, and the reverse."""
+    free = consider(under(), catalog).ranking.chosen.candidate.facts[Stage.FABRIC]["technology"]
+    assert free == "ethernet"
+    design = advise(under(NO_ETHERNET), catalog)
+    assert design.fits
+    (found,) = [each for each in design.findings if each.decision == "fabric.compute.technology"]
+    assert (found.value or "").startswith("InfiniBand NDR")
+    assert found.because.startswith("A policy of the site (no-ethernet) refuses RoCEv2 over 400 GbE.")
+    both = [NO_ETHERNET, NO_ETHERNET | {"id": "no-ib", "when": [{"field": "technology_name", "value": "InfiniBand NDR"}]}]
+    assert not advise(under(*both), catalog).fits
+    assert not advise(under(NO_ETHERNET, preferences__fabric="ethernet"), catalog).fits

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from rules.findings import Kind, Stage
 from rules.sizing.fabric.counts import two_tier_nodes
 from rules.sizing.fabric.inputs import HALF_UNIT, FabricInput
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
 from rules.sizing.placement import expert_domains, most_domains
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rules.candidate import Candidate, Context
+    from rules.findings import Scalar
     from rules.sizing.fabric.adapters import Adapters
     from rules.sizing.fabric.traffic import StepAtRate
 
@@ -22,6 +26,8 @@ SENSITIVE_SHARE = 0.05
 """The step depends on the network where half of the rate makes it longer by this share: about the error of a step estimate on tuned
 published runs. A proposal, not measured."""
 
+INFINIBAND_NAMES = {200.0: "HDR", 400.0: "NDR", 800.0: "XDR"}
+"""Names of InfiniBand by the rate of a four-lane port in Gb/s [InfiniBand Trade Association]."""
 SLOWER_FLOOR = 2.0
 """Latency floor of a collective that a design is tried against, relative to that of measured clusters. A proposal: what an empty message
 takes over a busy or badly tuned network."""
@@ -29,11 +35,12 @@ takes over a busy or badly tuned network."""
 
 @dataclass(frozen=True)
 class ComputeChoice:
-    """The chosen network among GPUs and why: `reason` is asked, only, platform, heavy, latency, fastest, light or none.
+    """The chosen network among GPUs and why: `reason` is asked, only, policy, platform, heavy, latency, fastest, light or none.
 
     `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
-    fabric managers found no port, `spares_wired` how many spare nodes have ports. `refused` is why nothing could be built, "" where
-    something was. `half_rate_longer` is by which share half of the rate would lengthen the step, `floor_longer` twice the latency floor.
+    fabric managers found no port, `spares_wired` how many spare nodes have ports, `policies` which policies of the site refuse the other
+    technology. `refused` is why nothing could be built, "" where something was. `half_rate_longer` is by which share half of the rate
+    would lengthen the step, `floor_longer` twice the latency floor.
     """
 
     technology: str
@@ -46,6 +53,7 @@ class ComputeChoice:
     half_rate_longer: float = 0.0
     floor_longer: float = 0.0
     spares_wired: int = 0
+    policies: tuple[str, ...] = ()
 
 
 def needs_compute_fabric(candidate: Candidate) -> bool:
@@ -65,12 +73,13 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, s
         return ComputeChoice("none", "none", None, None, refused=_refusal(candidate, context, adapters))
     asked = context.answers.text("preferences.fabric")
     longer = step.longer(share_gbps / 2)
-    technology, reason = _decide(asked, possible, candidate, context, longer)
+    refusing = _refusing(built, candidate, context)
+    technology, reason = _decide(asked, possible, refusing, candidate, context, longer)
     chosen, missing = _with_managers(built[technology], technology, adapters)
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
     unmet = asked in TECHNOLOGIES and asked not in possible
     floor = step.longer_at_floor(SLOWER_FLOOR)
-    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer, floor)
+    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer, floor, policies=_others(refusing, reason))
 
 
 def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> ComputeChoice:
@@ -87,12 +96,47 @@ def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> Compu
     return replace(choice, chosen=made, spares_wired=spares)
 
 
-def _decide(asked: str, possible: list[str], candidate: Candidate, context: Context, half_rate_longer: float) -> tuple[str, str]:
+def technology_name(technology: str, link_gbps: float) -> str:
+    """Return the technology as people say it: InfiniBand NDR, RoCEv2 over 400 GbE."""
+    if technology == "infiniband":
+        return f"InfiniBand {INFINIBAND_NAMES.get(link_gbps, f'{link_gbps:g} Gb/s')}"
+    return f"RoCEv2 over {link_gbps:g} GbE"
+
+
+def _refusing(built: Mapping[str, Counted | None], candidate: Candidate, context: Context) -> dict[str, list[str]]:
+    """Return by technology the policies of the site that refuse it by what is known before the choice."""
+    rejecting = [each for each in context.answers.policies if each.stage is Stage.FABRIC and each.rule.kind is Kind.REJECT]
+    cluster: dict[str, Scalar] = {"nodes": candidate.nodes, "gpus": candidate.gpus, "gpu": candidate.gpu.name, "node": candidate.node.name}
+    found = {}
+    for technology, counted in built.items() if rejecting else ():
+        name = technology_name(technology, counted.spec.link_speed_gbps) if counted else ""
+        known = cluster | {"technology": technology, "technology_name": name}
+        speaks = [each.id for each in rejecting if all(set(one.reads) <= known.keys() and one.holds(known) for one in each.rule.when)]
+        found[technology] = speaks
+    return found
+
+
+def _others(refusing: Mapping[str, list[str]], reason: str) -> tuple[str, ...]:
+    """Return the policies that decided, where one did."""
+    return tuple(id_ for ids in refusing.values() for id_ in ids) if reason == "policy" else ()
+
+
+def _decide(
+    asked: str,
+    possible: list[str],
+    refusing: Mapping[str, list[str]],
+    candidate: Candidate,
+    context: Context,
+    half_rate_longer: float,
+) -> tuple[str, str]:
     """Return (technology, reason); InfiniBand has the lower latency, Ethernet the wider choice and the lower price per port."""
     if asked in possible:
         return asked, "asked"
     if len(possible) == 1:
         return possible[0], "only"
+    allowed = [technology for technology in possible if not refusing.get(technology)]
+    if len(allowed) == 1:
+        return allowed[0], "policy"
     if candidate.gpu.stack != "CUDA":
         return "ethernet", "platform"
     if domains_spanned(candidate) > 1:

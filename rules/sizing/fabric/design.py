@@ -10,7 +10,7 @@ from catalogs.quantities import quantity
 from rules.counting import counted
 from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters, gpu_direct
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
-from rules.sizing.fabric.compute import ComputeChoice, choose_compute, with_spares
+from rules.sizing.fabric.compute import ComputeChoice, choose_compute, technology_name, with_spares
 from rules.sizing.fabric.floor import estimated_floor
 from rules.sizing.fabric.front_cabling import cable_front
 from rules.sizing.fabric.front_end import FrontEnd, Management, size_front_end
@@ -34,8 +34,6 @@ USUAL_NODES_PER_RACK = 4
 SWITCHES_BESIDE = 2
 """Switches of the GPUs' network that find room beside the nodes of a single rack; assumed until racks are planned."""
 OUT_OF_BAND_CABLE = "generic-cat6a-10"
-_INFINIBAND_NAMES = {200.0: "HDR", 400.0: "NDR", 800.0: "XDR"}
-"""Names of InfiniBand by the rate of a four-lane port in Gb/s [InfiniBand Trade Association]."""
 
 
 @dataclass(frozen=True)
@@ -110,13 +108,6 @@ def estimate_floor(candidate: Candidate, context: Context, choice: ComputeChoice
     height = sum(each.height_u for each in networks) + (front.management.switches if front.management else 0) + front.servers
     height += FILE_SERVER_HEIGHT_U * front.file_servers
     return estimated_floor(racks, density, 0 if beside else max(1, ceil(height / max(1, rack_units))), roles)
-
-
-def technology_name(technology: str, link_gbps: float) -> str:
-    """Return the technology as people say it: InfiniBand NDR, RoCEv2 over 400 GbE."""
-    if technology == "infiniband":
-        return f"InfiniBand {_INFINIBAND_NAMES.get(link_gbps, f'{link_gbps:g} Gb/s')}"
-    return f"RoCEv2 over {link_gbps:g} GbE"
 
 
 def _compute(

@@ -59,7 +59,8 @@ def networks_of(candidate: Candidate, context: Context, sized: SizedFabric | Non
 
     `sized` saves the sizing where the caller has it already.
     """
-    from rules.sizing.fabric.design import design_fabric, technology_name
+    from rules.sizing.fabric.compute import technology_name
+    from rules.sizing.fabric.design import design_fabric
 
     sized = sized or design_fabric(candidate, context)
     nodes = wired_nodes(candidate, sized.front)
