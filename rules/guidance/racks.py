@@ -173,6 +173,7 @@ RACK_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(
             F.is_rack == True,
+            F.gpu_count_per_unit >= limit("pow-nvl72", "rack_gpus"),
             F.has_rack_limit == True,
             F.rack_power_limit_kw >= F.node_power_kw,
             F.rack_power_limit_kw < limit("pow-nvl72"),

@@ -160,7 +160,7 @@ def test_four_cards_at_300_w_on_one_supply_of_1600_w():
         ("nvidia-gb200-nvl72", 132.0),  # NVIDIA Enterprise Reference Architectures
         ("nvidia-gb300-nvl72", 142.0),  # NVIDIA AI factory, up to 142 kW
         ("supermicro-gb300-nvl72", 140.0),  # Supermicro's brochure: 132 to 140 kW; the same shelves and trays
-        ("nvidia-gb200-nvl36x2", 132.0),  # 66 kW per rack, as commonly quoted
+        ("nvidia-gb200-nvl36x2", 66.0),  # 66 kW for each of its two racks, as commonly quoted
     ],
 )
 def test_systems_of_nvidia_within_ten_percent(node, kilowatts):
