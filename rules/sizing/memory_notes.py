@@ -19,6 +19,10 @@ TOWERS_NOTE = (
     "out of scope: activations of towers for sound, and for images of a shape that is not known; their parameters count as part of the "
     "layers; give what they take as reserved memory"
 )
+IRREGULAR_NOTE = (
+    "out of scope: activations of layers that are no transformer layers (state space, linear attention, cross-attention); each is counted "
+    "as a whole transformer layer, its parameters scaled to the stated total; measure one step before you rely on it"
+)
 TRAINED_TOWER_NOTE = "{share:.0%} of the tokens come from images; the first stage holds what their tower leaves, whose time is not counted"
 FROZEN_TOWER_NOTE = "no token comes from images, or the tower for them is frozen: it leaves nothing for the backward pass"
 PAIRS_NOTE = "both answers of a pair are held at once: a micro-batch counts as two sequences at least"
@@ -77,6 +81,7 @@ def memory_notes(workload: Workload, plan: Plan, fullest: int) -> tuple[str, ...
         "multi-token-prediction layers stand on the last stage": bool(shape.mtp_layers),
         UNKNOWN_OUTPUTS_NOTE: shape.kind == "cnn" and not shape.forward_activations,
         TABLE_NOTES.get(workload.embedding_sharding, ""): shape.kind == "recommendation",
+        IRREGULAR_NOTE: shape.irregular,
         TOWERS_NOTE: shape.has_towers and shape.tower is None,
         TRAINED_TOWER_NOTE.format(share=workload.image_share): shape.tower is not None and workload.image_share > 0,
         FROZEN_TOWER_NOTE: shape.tower is not None and not workload.image_share,

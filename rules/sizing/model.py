@@ -65,7 +65,8 @@ def shape_from_preset(preset: ModelPreset) -> ModelShape:
     if preset.kind == "multimodal" and preset.published_parameters is not None:
         values.setdefault("parameters", preset.published_parameters.to("1"))
         values["has_towers"], values["tower"] = True, tower_of(preset.config)
-    return _complete(ModelShape(name=preset.name, kind=kind, assumed=preset.kind in ROUGH_KINDS, **values))
+    rough = preset.kind in ROUGH_KINDS
+    return _complete(ModelShape(name=preset.name, kind=kind, assumed=rough, irregular=rough, **values))
 
 
 def _complete(shape: ModelShape) -> ModelShape:

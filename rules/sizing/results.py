@@ -44,7 +44,8 @@ class ModelShape:
     `full_attention_layers` counts the layers that see the whole sequence all the same. `latent_size`: the width of the
     tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: the width of state-space mixers, averaged
     over the layers. `forward_activations`: elements of the outputs of all convolutions for one image. `has_towers`: the stated
-    `parameters` hold towers for images or sound beside the layers, `tower` is that for images where its shape is known.
+    `parameters` hold towers for images or sound beside the layers, `tower` is that for images where its shape is known. `irregular`: not
+    all its layers are transformer layers, although they are counted as such.
     """
 
     name: str
@@ -91,6 +92,7 @@ class ModelShape:
     has_towers: bool = False
     tower: Tower | None = None
     assumed: bool = False
+    irregular: bool = False
 
     def __hash__(self) -> int:
         return self._hash

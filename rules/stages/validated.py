@@ -8,10 +8,12 @@ from rules.regimes import Estimate, Regime, model_kind_of, nearest, nearest_text
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
-    from rules.sizing.results import Plan
+    from rules.sizing.results import Plan, Workload
 
 TRAINED_IN_FULL = ("pretraining", "fine_tuning_full", "vision", "recommendation")
 """Kinds of training that published runs are of: every weight has a gradient, and one model is trained."""
+MEASURED_OPTIMIZER = "adamw"
+"""The optimizer of all language models whose memory was measured [catalogs/measurements]."""
 
 
 def validated_by(candidate: Candidate, context: Context, what: Estimate) -> str:
@@ -28,9 +30,17 @@ def validated_by(candidate: Candidate, context: Context, what: Estimate) -> str:
         parallelism=parallelism_of(plan),
         gpus=plan.gpus,
     )
-    return nearest_text(nearest(context.catalog.validation, regime, what), what, _unlike(plan, workload.kind))
+    return nearest_text(nearest(context.catalog.validation, regime, what), what, unlike(plan, workload, what))
 
 
-def _unlike(plan: Plan, kind: str) -> tuple[str, ...]:
-    found = () if kind in TRAINED_IN_FULL else (f"workload {kind}",)
-    return found if plan.offload == "none" else (*found, f"offload {plan.offload}")
+def unlike(plan: Plan, workload: Workload, what: Estimate) -> tuple[str, ...]:
+    """Return what no published run has that an estimate was validated on, beside what makes a regime."""
+    kind, optimizer, language = workload.kind, workload.optimizer, workload.unit == "token"
+    found = {
+        f"workload {kind}": kind not in TRAINED_IN_FULL,
+        f"post-training {workload.post_training}": workload.post_training != "none",
+        f"offload {plan.offload}": plan.offload != "none",
+        f"optimizer {optimizer}": what is Estimate.MEMORY and language and optimizer != MEASURED_OPTIMIZER,
+        "layers that are no transformer layers": workload.model.irregular,
+    }
+    return tuple(words for words, holds in found.items() if holds)

@@ -7,11 +7,15 @@ from dataclasses import replace
 import pytest
 
 from catalogs.schema import ValidatedRegime
+from rules.answers import Answers
 from rules.regimes import Estimate, Regime, band_text, nearest, nearest_text, parallelism_of
 from rules.sizing.results import Plan
+from rules.sizing.workload import describe_workload
+from rules.stages.validated import unlike
 from rules.validation import Outcome, calibrations, memory_score, ninth_decile, null_errors, time_score, validated_regimes
 from rules.validation_bars import choice_of, growths
 from rules.validation_repeats import floor_of, repeats
+from tests.published.asking import catalog
 
 HOPPER = Regime("dense", "nvidia-h100-sxm-80gb", "Hopper", "NVIDIA", "bf16", "tp+pp", 512)
 
@@ -130,6 +134,27 @@ def test_the_same_regime_is_no_extrapolation():
         "dense · nvidia-h100-sxm-80gb · bf16 · TP+PP · 65 to 512 GPUs, 5 runs (dgxc): off by 5% on average, 90% of them within 11%"
     )
     assert nearest_text(found, Estimate.TIME, ("offload optimizer",)).startswith("extrapolated: no published run with offload optimizer;")
+
+
+UNLIKE = [
+    # what no published run with a measured peak has: all of them train every weight of one transformer with AdamW on the GPUs alone
+    ({"model.preset": "llama-3.1-8b"}, Plan(data=8), ()),
+    ({"model.preset": "llama-3.1-8b", "training.optimizer": "muon"}, Plan(data=8), ("optimizer muon",)),
+    ({"model.preset": "llama-3.1-8b"}, Plan(data=8, offload="optimizer"), ("offload optimizer",)),
+    ({"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_lora"}, Plan(data=8), ("workload fine_tuning_lora",)),
+    (
+        {"model.preset": "llama-3.1-8b", "training.post_training": "dpo"},
+        Plan(),
+        ("post-training dpo",),
+    ),
+    ({"model.preset": "nemotron-h-56b"}, Plan(data=8), ("layers that are no transformer layers",)),
+    ({"model.preset": "t5-11b"}, Plan(data=8), ("layers that are no transformer layers",)),
+]
+
+
+@pytest.mark.parametrize(("answers", "plan", "expected"), UNLIKE, ids=str)
+def test_what_no_published_run_has_is_an_extrapolation(answers, plan, expected):
+    assert unlike(plan, describe_workload(Answers.of(answers), catalog()), Estimate.MEMORY) == expected
 
 
 def test_another_gpu_is_an_extrapolation_from_the_nearest():

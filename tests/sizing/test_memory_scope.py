@@ -339,3 +339,11 @@ def test_optimizer_of_tables():
     split = replace(adagrad, embedding_sharding="column")
     assert 8 * term(split, plan, "optimizer") - kept[2] == pytest.approx(8 * (kept[1] - kept[2]), rel=0.01)
     assert magnitude(adam.checkpoint, "GB") == pytest.approx(3 * magnitude(dense.checkpoint, "GB"), rel=0.01)
+
+
+@pytest.mark.parametrize(("model", "said"), [("nemotron-h-56b", True), ("jamba-v0.1", True), ("t5-11b", True), ("llama-3.1-8b", False)])
+def test_layers_that_are_no_transformer_layers_are_out_of_scope_and_said_so(model, said):
+    """54 of Nemotron-H 56B's 118 blocks are Mamba mixers, 54 feed-forwards, 10 attention: none is a whole layer [arXiv:2504.03624]."""
+    made = workload(model__preset=model, training__sequence_length=4096, training__global_batch=64)
+    notes = estimate_memory(made, Plan(data=8, zero_stage=3), quantity(80, "GiB")).notes
+    assert any(note.startswith("out of scope: activations of layers that are no transformer layers") for note in notes) is said
