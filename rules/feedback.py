@@ -11,18 +11,25 @@ from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, ladder
 from rules.sizing.fabric.floor import placed_floor
+from rules.sizing.fabric.managed import managed_at
+from rules.sizing.facility import size_facility
 from rules.stages import all_stages
 from rules.stages.power_sections import metered_feed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from rules.candidate import Candidate, Context
+    from rules.sizing.fabric.floor import Floor
+    from rules.sizing.facility import Placement
+    from rules.sizing.results import FabricDesign, FacilityDesign
 
 SLOWER = 0.98
 """A fabric that offers less than this share of what the plan was rated with sends the candidate back to the plan search."""
 MOST_REENTRIES = 3
 """How often a candidate may be sent back to an earlier stage; after that the conflict is reported as it stands."""
+MOST_PLANS = 3
+"""How often racks are filled again while the switches that manage their power units change."""
 POWER, BUDGET = "power to size", "budget to size"
 """The edges to another size."""
 CABLED = (Stage.FABRIC, Stage.POWER, Stage.MONEY)
@@ -80,15 +87,39 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
     density = max((rack.nodes_per_rack for rack in facility.racks), default=0)
     if placement is None or density == 0:
         return None
-    feeds = [metered_feed(plan, candidate, context) for plan in placement.plans]
-    floor = placed_floor(placement, candidate.node.trays, [feed.circuits if feed else 0 for feed in feeds])
-    routed = replace(candidate, floor=replace(floor, tanks=placement.plans[0].racks if facility.tanks else 0))
-    if not candidate.node.is_rack:
-        routed.placed_density = density
+    routed = replace(candidate, placed_density=candidate.placed_density if candidate.node.is_rack else density)
+    routed.floor = _settled(_floor(placement, facility, candidate, context), routed, context)
     changed = _again(CABLED, routed, context)
     if density == fabric.nodes_per_rack or candidate.node.is_rack:
         return changed, "switches stand in the racks as planned, so cable lengths and optics were chosen again"
     return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
+
+
+def _settled(floor: Floor, candidate: Candidate, context: Context) -> Floor:
+    """Return the floor with the switches that manage its power units, which were not known when racks were first planned."""
+    planned = candidate
+    for _ in range(MOST_PLANS):
+        fabric = managed_at(floor, candidate, context)
+        if _switches(fabric) == _switches(planned.fabric) or candidate.facility is None:
+            break
+        planned = replace(candidate, floor=floor, fabric=fabric)
+        placement = size_facility(planned, context).placement
+        if placement is None:
+            break
+        floor = _floor(placement, candidate.facility, planned, context)
+    return floor
+
+
+def _switches(fabric: FabricDesign | None) -> list[Mapping[str, int]]:
+    """Return the switches of all networks, by product."""
+    return [each.switches for each in (fabric.compute, fabric.storage, fabric.out_of_band) if each is not None] if fabric else []
+
+
+def _floor(placement: Placement, facility: FacilityDesign, candidate: Candidate, context: Context) -> Floor:
+    """Return the floor of the racks as planned."""
+    feeds = [metered_feed(plan, candidate, context) for plan in placement.plans]
+    floor = placed_floor(placement, candidate.node.trays, [feed.circuits if feed else 0 for feed in feeds])
+    return replace(floor, tanks=placement.plans[0].racks if facility.tanks else 0)
 
 
 def _power_to_size(candidate: Candidate, context: Context) -> tuple[Candidate, str] | None:

@@ -75,3 +75,18 @@ def test_every_rack_has_a_place_of_its_own_and_every_switch_a_rack_unit(hall):
         if device.kind == "switch"
     )
     assert {role: slots[role] for role in devices} == dict(devices)
+
+
+def test_cages_of_front_end_leaves_have_the_optics_of_their_own_links(hall):
+    """Front-end leaves stand in the middle of the hall: SR4 where the links of a cage reach in 50 m, single mode for the others alone."""
+    considered, candidate = hall
+    runs, media = defaultdict(float), defaultdict(set)
+    for row in schedule_of(candidate, considered.context):
+        if (row.link.network, row.link.tier) == ("storage and in-band", "node_leaf"):
+            cage = row.link.upper.device, row.link.upper.cage
+            runs[cage] = max(runs[cage], row.run_m)
+            media[cage].add(row.medium)
+    assert all(len(each) == 1 for each in media.values())
+    optics = {cage: next(iter(each)) for cage, each in media.items() if not each & {"dac", "aec"}}
+    assert set(optics.values()) == {"sr", "dr"}
+    assert all((medium == "dr") == (runs[cage] > SHORT_REACH_M) for cage, medium in optics.items())

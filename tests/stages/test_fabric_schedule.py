@@ -45,9 +45,10 @@ def designed(answers):
 @pytest.mark.parametrize("name", DESIGNS)
 def test_the_schedule_counts_what_the_bill_counts(name):
     considered, candidate = designed(DESIGNS[name])
-    labels, modules, media = defaultdict(set), defaultdict(set), defaultdict(Counter)
+    labels, modules, media, lengths = defaultdict(set), defaultdict(set), defaultdict(Counter), {}
     for row in schedule_of(candidate, considered.context):
         labels[row.link.network, row.cable].add(row.label)
+        assert lengths.setdefault((row.link.network, row.label), row.length_m) == row.length_m, "a splitter or a fan has one length"
         media[row.link.network][row.medium] += 1
         for end, optic in ((row.link.lower, row.lower_optic), (row.link.upper, row.upper_optic)):
             if optic:
@@ -106,6 +107,27 @@ def test_power_units_are_managed_where_the_bill_buys_them(name):
     assert len(devices) == bought
     racks = Counter(row.lower.rack for row in schedule_of(candidate, considered.context) if "-pdu-" in row.link.lower.device)
     assert sum(racks.values()) == bought
+
+
+def test_fans_of_management_switches_say_how_their_cage_is_split():
+    """A cage of 2 × 400G DR4 has eight lanes of 100G, a fan of four on each of its two optical ports [NVIDIA MMS4X00-NM, SN2201]."""
+    considered, candidate = designed(DESIGNS["four units"])
+    uplinks = [row.link for row in schedule_of(candidate, considered.context) if row.link.tier == "management_leaf"]
+    assert {link.breakout for link in uplinks} == {"8 × 100G"}
+    assert [(link.upper.port, link.upper.lane) for link in uplinks[:10:2]] == [
+        ("1/1:1", 1), ("1/1:2", 2), ("1/1:3", 3), ("1/1:4", 4), ("1/2:1", 5),
+    ]  # fmt: skip
+
+
+def test_cables_run_between_the_racks_of_the_final_plan():
+    """Racks of 12 kW have power units of their own, so more management switches than were counted before racks were planned."""
+    considered, candidate = designed(DESIGNS["thin racks"])
+    roles = ("compute leaf", "storage and in-band leaf", "out-of-band leaf", "management", "file server", "storage")
+    placed = {(slot.role, slot.number): rack.place for rack in placed_racks(candidate, considered.context) for slot in rack.slots}
+    floor = candidate.floor
+    assert {key: place for key, place in placed.items() if key[0] in roles} == {
+        (role, number): floor.place(role, number) for role, number in placed if role in roles
+    }
 
 
 def test_denser_racks_shorten_runs():

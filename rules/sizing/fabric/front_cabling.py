@@ -1,8 +1,9 @@
-"""Cables and transceivers of the network for storage and in-band traffic: one medium for each kind of end, that of the longest run."""
+"""Cables and transceivers of the network for storage and in-band traffic: each leaf cage has the medium of the longest of its links."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections import defaultdict
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -17,9 +18,9 @@ from rules.sizing.fabric.cabling import (
     cable_switches,
     sides_of,
 )
-from rules.sizing.fabric.floor import longest_run
-from rules.sizing.fabric.front_links import NETWORK, groups_of
-from rules.sizing.fabric.media import Medium, Side, choose_medium, family_of
+from rules.sizing.fabric.front_links import NETWORK
+from rules.sizing.fabric.front_runs import NODE, STORAGE, FrontRuns
+from rules.sizing.fabric.media import Medium, choose_medium, family_of
 from rules.sizing.fabric.runs import Runs
 
 if TYPE_CHECKING:
@@ -38,63 +39,68 @@ class FrontMedia:
     def __init__(self, wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor: Floor) -> None:
         network, storage = wired.front.network, wired.front.storage
         assert network is not None
+        self.wired, self.catalog, self.counted = wired, catalog, network
         self.runs = Runs(wired.wiring, floor, NETWORK)
-        self.counted = network
-        self.node_side = sides_of(wired.wiring, network, replace(adapters, per_cage=1))[0]
-        leaves = floor.places_of(f"{NETWORK} leaf", 1, wired.wiring.plane.leaf)
-        self.node_m = longest_run(self.runs.outer_places(wired.nodes), leaves)
-        self.nodes = choose_medium(catalog, self.node_side, self.node_m)
-        self.storage_m = self.node_m
-        self.storage = self.nodes
+        self.lengths = FrontRuns(wired, self.runs)
+        node = sides_of(wired.wiring, network, replace(adapters, per_cage=1))[0]
+        boxes = node
         if storage is not None and storage.connector:
-            side = replace(self.node_side, lower_family=family_of(storage.connector), lower_known=True)
-            self.storage = choose_medium(catalog, side, self.storage_m)
-        self.uplinks = _uplinks(wired, self.node_side, catalog, self.node_m)
+            boxes = replace(node, lower_family=family_of(storage.connector), lower_known=True)
+        self.sides = {NODE: node, STORAGE: boxes}
+
+    def of(self, kind: str, length_m: float) -> Medium:
+        """Return the medium of the links to nodes and their like, or to storage, whose cage is decided by a length."""
+        return choose_medium(self.catalog, self.sides[kind], length_m)
+
+    def uplink(self, length_m: float) -> Medium:
+        """Return the medium of the 100G uplinks: a cable each in a cage of up to 200G, else fanned out from a faster port."""
+        node = self.sides[NODE]
+        if node.upper_family in PLAIN_CAGES:  # cages for 200G take the plugs of 100G
+            plug = replace(node, lower_family=UPLINK_FAMILY, upper_family=UPLINK_FAMILY)
+            return choose_medium(self.catalog, replace(plug, speed_gbps=UPLINK_GBPS, upper_per_cage=1, lower_per_cage=1), length_m)
+        cables, speed = self.catalog.cables, node.speed_gbps * self.wired.wiring.cages.leaf_down
+        found = [each for each in optics.modules_of(cables, speed, node.upper_family, length_m) if each.medium == "dr"]
+        upper = next((each for each in found if optics.lane_gbps(each) == UPLINK_GBPS), None)
+        fact = self.catalog.facts.get("optic-generic-800g")
+        power = upper.power_per_end if upper else None
+        watts = power.ends("W")[1:] if power is not None else fact.values["power"].ends("W")[1:] if fact else (0.0, 0.0)
+        name = upper.id if upper else optics.unnamed(speed, "dr")
+        return Medium("dr", "", UPLINK_MODULE, name, FIBRE_FAN.format(lanes=UPLINKS_PER_PORT), UPLINKS_PER_PORT, upper_watts=watts)
 
 
-def _uplinks(wired: FrontWiring, node: Side, catalog: Catalog, length_m: float) -> Medium:
-    """Return the medium of the 100G uplinks: a cable each in a cage of up to 200G, else fanned out from a faster port."""
-    if node.upper_family in PLAIN_CAGES:  # cages for 200G take the plugs of 100G
-        plug = replace(node, lower_family=UPLINK_FAMILY, upper_family=UPLINK_FAMILY)
-        return choose_medium(catalog, replace(plug, speed_gbps=UPLINK_GBPS, upper_per_cage=1, lower_per_cage=1), length_m)
-    per_cage = wired.wiring.cages.leaf_down
-    speed = node.speed_gbps * per_cage
-    found = [each for each in optics.modules_of(catalog.cables, speed, node.upper_family, length_m) if each.medium == "dr"]
-    upper = next((each for each in found if optics.lane_gbps(each) == UPLINK_GBPS), None)
-    fact = catalog.facts.get("optic-generic-800g")
-    power = upper.power_per_end if upper else None
-    watts = power.ends("W")[1:] if power is not None else fact.values["power"].ends("W")[1:] if fact else (0.0, 0.0)
-    name = upper.id if upper else optics.unnamed(speed, "dr")
-    return Medium("dr", "", UPLINK_MODULE, name, FIBRE_FAN.format(lanes=UPLINKS_PER_PORT), UPLINKS_PER_PORT, upper_watts=watts)
+@dataclass
+class _Share:
+    """Links of one medium: the cages and optical ports that they take on leaves."""
+
+    links: int = 0
+    cages: int = 0
+    ports: int = 0
 
 
 def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor: Floor) -> Cabling:
     """Return the cables and transceivers of the network for storage and in-band traffic."""
-    tally, media, front = Tally(), FrontMedia(wired, adapters, catalog, floor), wired.front
-    storage = front.storage
-    assert storage is not None
-    per = wired.wiring.cages.leaf_down
-    cages = [region.cages(per) for region in wired.regions()]
-    fans, boxes, others = (sum(each[use] for each in cages) for use in range(3))
-    ends = sum(len(region.others) for region in wired.regions())
-    fibres = _fibres(wired, media.nodes.split, 2)
-    tally.add(media.nodes, ends, ends, others, ("node", "leaf_node"), media.node_m, fibres=fibres)
-    if storage.links:
-        fibres = _fibres(wired, media.storage.split, 1, 2 if media.storage.split == media.nodes.split else None)
-        tally.add(media.storage, storage.links, storage.links, boxes, ("storage", "leaf_node"), media.storage_m, fibres=fibres)
-    if front.uplinks:
-        uplinks = media.uplinks
-        fanned = 2 * ceil(front.uplinks / 2 / UPLINKS_PER_PORT) if uplinks.split > 1 else None
-        tally.add(uplinks, front.uplinks, front.uplinks, fans, ("management", "leaf_node"), media.node_m, fibres=fanned)
+    tally, media = Tally(), FrontMedia(wired, adapters, catalog, floor)
+    shares: dict[tuple[str, float], _Share] = defaultdict(_Share)
+    for use, times in media.lengths.uses.items():
+        share, split = shares[use.kind, use.length_m], media.of(use.kind, use.length_m).split
+        share.links += times * (use.stop - use.start)
+        share.cages += times * use.first
+        share.ports += times * (ceil(use.stop / split) - (use.start // split if use.first else ceil(use.start / split)))
+    for (kind, length), share in shares.items():
+        side = "storage" if kind == STORAGE else "node"
+        tally.add(media.of(kind, length), share.links, share.links, share.cages, (side, "leaf_node"), length, fibres=share.ports)
+    _cable_uplinks(tally, media)
     cable_switches(tally, media.runs, media.counted, replace(adapters, per_cage=1), catalog)
     return tally.result
 
 
-def _fibres(wired: FrontWiring, split: int, use: int, counted: int | None = None) -> int:
-    """Return the optical ports, of `split` links each, that the downlinks of one use take on all leaves, but those of the use `counted`."""
-    total = 0
-    for region in wired.regions():
-        ports = groups_of(region[use], split)
-        other = groups_of(region[counted], split) if counted is not None else range(0)
-        total += len(ports) - max(0, min(ports.stop, other.stop) - max(ports.start, other.start))
-    return total
+def _cable_uplinks(tally: Tally, media: FrontMedia) -> None:
+    """Add the uplinks of management switches; the fans of one cage share its module."""
+    wired, shared = media.wired, media.wired.uplinks_per_place
+    per, switches = wired.wiring.zones()[0].per_cage, wired.front.uplinks // 2
+    seen = set()
+    for number, (leaf, slot, _) in enumerate(wired.uplink_places()):
+        cage, links = (leaf, slot // per), min(shared, switches - number // 2 * shared)
+        length = media.lengths.cage_m(*cage)
+        tally.add(media.uplink(length), links, links, int(cage not in seen), ("management", "leaf_node"), length, fibres=1)
+        seen.add(cage)

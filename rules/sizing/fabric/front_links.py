@@ -116,12 +116,12 @@ class FrontWiring:
     def _end_links(self) -> Iterator[Link]:
         wiring = self.wiring
         leaves, zone = wiring.switches[0], wiring.zones()[0]
-        storage, others = iter(self._storage_slots()), iter(self._other_slots())
+        storage, others = iter(self.storage_slots()), iter(self._other_slots())
         for kind, lower, speed in self.ends():
             leaf, slot = next(storage if kind == "storage" else others)
             yield Link(NETWORK, NODE_LEAF, 1, speed, lower, End(leaves[leaf], *zone.port(slot)), slot // zone.per_cage)
 
-    def _storage_slots(self) -> Iterator[tuple[int, int]]:
+    def storage_slots(self) -> Iterator[tuple[int, int]]:
         """Yield (leaf, downlink) for the links of storage boxes: leaf after leaf in turn, so that the links of a box part."""
         regions = [list(each.storage) for each in self.regions()]
         for turn in range(max((len(each) for each in regions), default=0)):
@@ -145,7 +145,7 @@ class FrontWiring:
         wiring, per = self.wiring, self.wiring.zones()[0].per_cage
         downs = list(chain.from_iterable([group.down] * group.switches for group in wiring.plane.leaves))
         fans = [0] * len(downs)
-        for leaf, _, ports in self._uplink_places():
+        for leaf, _, ports in self.uplink_places():
             fans[leaf] += ports
         if not self.plain:
             fans = [per * ceil(fan / per) for fan in fans]
@@ -208,7 +208,12 @@ class FrontWiring:
     def _fans_per_cage(self) -> int:
         return max(1, self.wiring.zones()[0].per_cage // max(1, self.fan_ports))
 
-    def _uplink_places(self) -> Iterator[tuple[int, int, int]]:
+    @property
+    def uplinks_per_place(self) -> int:
+        """Return how many uplinks share an optical port: four in a fan, else one."""
+        return 1 if self.plain else UPLINKS_PER_PORT
+
+    def uplink_places(self) -> Iterator[tuple[int, int, int]]:
         """Yield (leaf, first downlink, downlinks) of each fan, or of each plain uplink; sides alternate."""
         taken = [0] * self.wiring.plane.leaf
         count, ports = (self.front.uplinks // 2, 1) if self.plain else (self._fans_per_side, self.fan_ports)
@@ -220,15 +225,15 @@ class FrontWiring:
 
     def _uplinks(self) -> Iterator[Link]:
         leaves, zone = self.wiring.switches[0], self.wiring.zones()[0]
-        places = list(self._uplink_places())
-        per = 1 if self.plain else UPLINKS_PER_PORT
+        places = list(self.uplink_places())
         for index, name in enumerate(management_names(self.front)):
-            fan, lane = divmod(index, per)
+            fan, lane = divmod(index, self.uplinks_per_place)
             for side in range(2):
-                leaf, slot, _ = places[2 * fan + side]
+                leaf, slot, ports = places[2 * fan + side]
                 port, number, cage, first, lanes = zone.port(slot)
                 if not self.plain:
-                    port, number = f"{port}:{lane + 1}", number
+                    port, lanes = f"{port}:{lane + 1}", self._fans_per_cage * UPLINKS_PER_PORT
+                    first = (first - 1) // ports * UPLINKS_PER_PORT + lane + 1
                 upper = End(leaves[leaf], port, number, cage, first, lanes)
                 own = self.front.management.switch.ports + side + 1 if self.front.management else side + 1
                 lower = End(name, f"uplink{side + 1}", own, own)

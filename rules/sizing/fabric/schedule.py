@@ -17,6 +17,7 @@ from rules.sizing.fabric.design import OUT_OF_BAND_CABLE, SizedFabric, design_fa
 from rules.sizing.fabric.floor import run_m, sold_m, tray_path
 from rules.sizing.fabric.front_cabling import FrontMedia
 from rules.sizing.fabric.front_links import UPLINK, FrontWiring
+from rules.sizing.fabric.front_runs import NODE, STORAGE
 from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, SPINE_CORE, Wiring
 from rules.sizing.fabric.management import ManagementWiring
 from rules.sizing.fabric.media import Medium, choose_medium
@@ -66,11 +67,21 @@ def _rows(network: Network, sized: SizedFabric, catalog: Catalog, stands: Mappin
         lower, upper = stands[link.lower.device], stands[link.upper.device]
         run = run_m(lower.place, upper.place)
         end = link.upper
-        length = sold_m(longest) if medium.assembly and not medium.per_link and end.lanes > 1 else sold_m(run)
+        length = sold_m(longest if _shared(link, medium) else run)
         yield Row(
             f"{end.device}:{_piece(link, medium)}", f"{lower.rack}–{upper.rack}", link, lower, upper, medium.medium,
             medium.assembly or medium.fibre, run, length, tray_path(lower.place, upper.place), medium.lower, medium.upper,
         )  # fmt: skip
+
+
+def _one_plug(link: Link, medium: Medium) -> bool:
+    """Return whether the links of the upper cage leave through one plug."""
+    return bool(medium.assembly) and not medium.per_link and link.upper.lanes > 1
+
+
+def _shared(link: Link, medium: Medium) -> bool:
+    """Return whether several links share a cable, which is then as long as the longest of them needs."""
+    return medium.split > 1 or _one_plug(link, medium)
 
 
 def _piece(link: Link, medium: Medium) -> str:
@@ -78,7 +89,7 @@ def _piece(link: Link, medium: Medium) -> str:
     end = link.upper
     if link.tier == UPLINK:  # fanned out of one optical port
         return end.port.split(":")[0]
-    if medium.assembly and not medium.per_link and end.lanes > 1:
+    if _one_plug(link, medium):
         return str(end.cage)
     return end.port if medium.split == 1 else f"{end.cage}.{(end.lane - 1) // medium.split + 1}"
 
@@ -142,14 +153,15 @@ def _between(runs: Runs, sized: SizedFabric, catalog: Catalog, wiring: Wiring) -
 def _front_media(wiring: FrontWiring, sized: SizedFabric, catalog: Catalog) -> Callable[[Link], tuple[Medium, float]]:
     media = FrontMedia(wiring, sized.front_adapters, catalog, sized.floor)
     between = _between(media.runs, sized, catalog, wiring.wiring)
-    nodes, storage, uplinks = (media.nodes, media.node_m), (media.storage, media.storage_m), (media.uplinks, media.node_m)
+    leaves = {name: index for index, name in enumerate(wiring.wiring.switches[0])}
 
     def medium_of(link: Link) -> tuple[Medium, float]:
         found = between(link)
         if found is not None:
             return found
+        length = media.lengths.cage_m(leaves[link.upper.device], link.group)
         if link.tier == UPLINK:
-            return uplinks
-        return storage if link.lower.device.startswith("storage-") else nodes
+            return media.uplink(length), length
+        return media.of(STORAGE if link.lower.device.startswith("storage-") else NODE, length), length
 
     return medium_of
