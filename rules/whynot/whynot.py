@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from catalogs.quantities import grouped
 from rules.advisor import Considered, consider
 from rules.answers import AnswerError
-from rules.constraints import constraints, least_needed, relaxed
+from rules.constraints import POLICY, SIZES, constraints, least_needed, relaxed
 from rules.remedies import mend
-from rules.smallest import DROPPED, OTHER_COST, SmallestChange, smallest_change
+from rules.smallest import DROPPED, OTHER_COST, SmallestChange, exception_to, smallest_change
 from rules.stages import all_stages
 from rules.whatif import with_changes
 from rules.whynot.margins import Margin, margins_of
@@ -109,25 +109,32 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
     found = _nearest(wish, forced)
     if found is None:
         single = _changes(wish, considered, forced) if changes else ()
-        together = _together(wish, forced, [each.rule for each in excluded if each.kind == "answers"]) if changes and not single else ()
+        together = _together(wish, forced, _in_the_way(excluded)) if changes and not single else ()
         return WhyNot(wish.name, wish.kind, False, "", excluded or _never(wish, forced), single, together)
     obstacles = excluded + _obstacles(found.candidate, forced)
     if found in forced.ranking.unproven:
         obstacles += (_price_open(found, forced),)
     if found in forced.ranking.good and chosen is not None:
-        obstacles += (_ranked_lower(found, chosen, forced.ranking),) if not excluded or wish.kind == "plan" else ()
+        met = chosen in (*ranking.good, *ranking.unproven)
+        obstacles += (_ranked_lower(found, chosen, forced.ranking, met=met),) if not excluded or wish.kind == "plan" else ()
         notes = _beside(found, chosen, obstacles)
         together = _plan_given(wish, considered) if changes else ()
         return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), together, notes)
     single = _changes(wish, considered, forced) if changes else ()
-    together = _together(wish, forced) if changes and not single else ()
+    together = (_together(wish, forced) or _together(wish, forced, _refusing(found.candidate))) if changes and not single else ()
     return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together)
 
 
+def _in_the_way(excluded: Sequence[Obstacle]) -> list[str]:
+    """Return the answers without which its products would be weighed: preferences, and a size in which none of them comes."""
+    keys = [each.rule for each in excluded if each.kind == "answers"]
+    return [*keys, *(SIZES if any(each.rule == "proposals.size" for each in excluded) else ())]
+
+
 def _together(wish: Wish, forced: Considered, dropped: Sequence[str] = ()) -> tuple[SmallestChange, ...]:
-    """Return changes that admit it together where none does alone: answers `dropped`, and the remedies of all that stands against it."""
+    """Return changes that admit it together where none does alone: answers and policies `dropped`, and the remedies of all else."""
     before, catalog = forced.context.answers, forced.context.catalog
-    given_up = [key for key in dropped if key not in wish.changes and before.given(key)]
+    given_up = [key for key in dropped if key not in wish.changes and (key.startswith(POLICY) or before.given(key))]
     try:
         mended = mend(relaxed(before, given_up), catalog)
     except AnswerError:
@@ -138,8 +145,23 @@ def _together(wish: Wish, forced: Considered, dropped: Sequence[str] = ()) -> tu
     if again is None or not wish.met_by(again.candidate):
         return ()
     last = {each.key: each for each in mended.applied}
-    rows = [SmallestChange(key, before.text(key), DROPPED, 0.0, "do without this answer") for key in given_up if key not in last]
+    rows = [_given_up(key, before, again.candidate) for key in given_up if key not in last]
     return (*rows, *(SmallestChange(key, before.text(key), each.after, 0.0, each.text) for key, each in last.items()))
+
+
+def _given_up(key: str, before: Answers, again: Candidate) -> SmallestChange:
+    if key.startswith(POLICY):
+        return exception_to(key)
+    if key in SIZES:
+        size = again.nodes if key == "scale.nodes" else again.gpus
+        return SmallestChange(key, before.text(key), str(size), 0.0, f"ask for {size:,}: a size that it comes in")
+    return SmallestChange(key, before.text(key), DROPPED, 0.0, "do without this answer")
+
+
+def _refusing(candidate: Candidate) -> list[str]:
+    """Return the policies of the site that reject a candidate, as constraints are named."""
+    rules = dict.fromkeys(found.rule.partition(".")[2] for found in candidate.rejections)
+    return [rule for rule in rules if rule.startswith(POLICY)]
 
 
 def _forced(wish: Wish, considered: Considered) -> Considered | None:
@@ -213,11 +235,13 @@ def _rules(answers: Answers) -> dict[str, Rule]:
     return declared | {policy.rule.id: policy.rule for policy in answers.policies}
 
 
-def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking) -> Obstacle:
-    """Return that it would do but ranks lower, and by how much it is behind."""
+def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking, *, met: bool = True) -> Obstacle:
+    """Return that it would do but ranks lower, and by how much it is behind; `met` says whether the design meets every answer."""
     everyone = (*ranking.good, *ranking.unproven)
     place = f"as number {everyone.index(other) + 1} of {len(everyone)}" if other in everyone and chosen in everyone else "behind it"
     because = f"it meets every answer and ranks {place} by {chosen.measure}"
+    if not met:
+        because = "it meets every answer, which the design does not; it is weighed only where it is asked for"
     if other.apart:
         because += "; its price is unknown, so it cannot come first"
     return Obstacle("ranking", "choice.objective", because, _between(other, chosen))
@@ -250,30 +274,32 @@ def _without_own(wish: Wish, forced: Considered) -> tuple[SmallestChange, ...]:
 
 
 def _plan_given(wish: Wish, considered: Considered) -> tuple[SmallestChange, ...]:
-    """Return the answers that together ask for a plan, where the design then has it."""
+    """Return the answers that together ask for a plan, where the design then has it: of the plan alone, else of servers and size too."""
     answers = considered.context.answers
-    values = {key: value for key, value in wish.changes.items() if key.startswith("parallelism.")} if wish.kind == "plan" else {}
-    if not values:
-        return ()
-    chosen = consider(with_changes(answers, values, "what-if"), considered.context.catalog).ranking.chosen
-    if chosen is None or chosen.candidate.choice is None or not wish.met_by(chosen.candidate):
-        return ()
-    return tuple(SmallestChange(key, answers.text(key), str(value), 0.0, "ask for this plan") for key, value in values.items())
+    plan = {key: value for key, value in wish.changes.items() if key.startswith("parallelism.")} if wish.kind == "plan" else {}
+    for values in (plan, dict(wish.changes)) if plan else ():
+        chosen = consider(with_changes(answers, values, "what-if"), considered.context.catalog).ranking.chosen
+        if chosen is not None and chosen.candidate.choice is not None and wish.met_by(chosen.candidate):
+            return tuple(_asked_for(key, value, answers, "ask for this plan") for key, value in values.items())
+    return ()
 
 
 def _lifted(wish: Wish, considered: Considered) -> tuple[SmallestChange, ...]:
-    """Return the answers that ask for it, where it would meet all others; of a cooling that is there already, that there is no other."""
+    """Return the answers that ask for it, where it would meet all others; of a cooling that is not taken beside others, it alone."""
     answers = considered.context.answers
     if wish.kind == "plan":
         return ()
-    rows = []
-    for key, value in wish.changes.items():
-        wanted = (wish.name,) if wish.kind == "cooling" and value == answers.names(key) else value
-        shown = ", ".join(wanted) if isinstance(wanted, tuple) else str(wanted)
-        rows.append(SmallestChange(key, answers.text(key), shown, 1.0, "ask for it; it meets every other answer"))
-    asked = with_changes(answers, {key: value for each in rows for key, value in each.changes.items()}, "what-if")
-    chosen = consider(asked, considered.context.catalog).ranking.chosen
-    return tuple(rows) if chosen is not None and wish.met_by(chosen.candidate) else ()
+    asked = [wish.changes, *([dict.fromkeys(wish.changes, (wish.name,))] if wish.kind == "cooling" else [])]
+    for changes in asked:
+        chosen = consider(with_changes(answers, changes, "what-if"), considered.context.catalog).ranking.chosen
+        if chosen is not None and wish.met_by(chosen.candidate):
+            return tuple(_asked_for(key, value, answers) for key, value in changes.items())
+    return ()
+
+
+def _asked_for(key: str, value: object, answers: Answers, text: str = "") -> SmallestChange:
+    shown = ", ".join(value) if isinstance(value, tuple) else str(value)
+    return SmallestChange(key, answers.text(key), shown, 0.0 if text else 1.0, text or "ask for it; it meets every other answer")
 
 
 def _further(wish: Wish, considered: Considered, forced: Considered) -> tuple[SmallestChange, ...]:
@@ -304,7 +330,10 @@ def _changes(wish: Wish, considered: Considered, forced: Considered) -> tuple[Sm
 
     rows = [each for each in _further(wish, considered, forced) if admits(with_changes(asked, each.changes))]
     for each in constraints(asked):
-        if each.key in wish.changes or each.key in {row.key for row in rows} or each.key.startswith("policy."):
+        if each.key in wish.changes or each.key in {row.key for row in rows}:
+            continue
+        if each.key.startswith(POLICY):
+            rows += [exception_to(each.key)] if admits(relaxed(asked, [each.key])) else []
             continue
         change = smallest_change(asked, each.key, admits, guess=least_needed(asked, catalog, each.key))
         if change is not None:

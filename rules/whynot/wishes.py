@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 FABRICS = {"infiniband": "infiniband", "ethernet": "ethernet", "roce": "ethernet"}
 """Words for fabrics, and the technology that they mean."""
-_PLAN = re.compile(r"(?P<part>tp|pp|cp|ep|mb|zero-?|recompute )(?P<value>\d+|none|selective|full)", re.IGNORECASE)
-_PARTS = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert", "mb": "micro_batch", "zero": "zero_stage"}
+_PLAN = re.compile(r"(?P<part>tp|pp|cp|ep|dp|mb|zero-?|recompute )(?P<value>\d+|none|selective|full)", re.IGNORECASE)
+_PARTS = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert", "dp": "data", "mb": "micro_batch", "zero": "zero_stage"}
+DATA = "data"
+"""The part of a plan that is no answer: what the GPUs leave for data parallelism once the others are chosen."""
 NEAR = 0.55
 
 
@@ -89,7 +91,7 @@ def _plan(words: str, considered: Considered) -> Wish | None:
     if not parts or rest or chosen is None:
         return None
     fields = {_PARTS.get(part, part): value if part == "recompute" else int(value) for part, value in parts.items()}
-    changes: dict[str, object] = {f"parallelism.{name}": value for name, value in fields.items()}
+    changes: dict[str, object] = {f"parallelism.{name}": value for name, value in fields.items() if name != DATA}
     candidate = chosen.candidate
     changes |= {"parallelism.mode": "given", "preferences.nodes": (candidate.node.id,), "scale.gpus": candidate.gpus}
     if considered.context.answers.given("own_server.gpu"):

@@ -8,6 +8,7 @@ from catalogs import load_catalog
 from rules.advisor import consider, feasible
 from rules.answers import Answers
 from rules.guidance.declare import F
+from rules.policies import parse_policies
 from rules.whatif import with_changes
 from rules.whynot.margins import margins_of
 from rules.whynot.whynot import why_not
@@ -192,3 +193,39 @@ class TestNothingIsLeftUnsaid:
         wish = wish_of("nvidia-dgx-b200", base)
         after = consider(with_changes(base.context.answers, {**wish.changes, **changes}), catalog)
         assert any(wish.met_by(each.candidate) for each in after.ranking.good)
+
+
+class TestWhatElseAdmitsIt:
+    def test_an_exception_from_a_policy(self, catalog):
+        """A DGX B200 draws 14.3 kW [NVIDIA's guide], a DGX H100 10.2 kW [datasheet]: a policy of at most 12 kW keeps one of them out."""
+        row = {"id": "light", "when": [{"field": "node_power_kw", "is": ">", "value": "12 kW"}], "severity": "reject", "message": "No."}
+        policies = parse_policies([row])
+        nodes = ["nvidia-dgx-h100", "nvidia-dgx-b200"]
+        answers = Answers.of(BASE | {"preferences.nodes": nodes, "facility.rack_power": "40 kW"}).with_policies(policies)
+        found = why_not(consider(answers, catalog), "nvidia-dgx-b200")
+        assert ("policy.light", "") in {(each.key, each.after) for each in found.changes}
+        tight = answers.with_value("facility.rack_power", "11 kW")
+        both = why_not(consider(tight, catalog), "nvidia-dgx-b200")
+        assert both.changes == ()
+        assert {each.key for each in both.together} == {"policy.light", "facility.rack_power"}
+
+    def test_a_size_that_a_rack_comes_in(self, catalog):
+        """A GB200 NVL72 has 18 trays and is cooled by liquid [NVIDIA's product page]: one node asked for in a hall with air."""
+        found = why_not(weighed(catalog, scale__nodes=1, facility__rack_power="140 kW"), "nvidia-gb200-nvl72")
+        assert found.obstacles[0].rule == "proposals.size"
+        changes = {each.key: each.after for each in found.together}
+        assert changes["scale.nodes"] == "18"
+        assert "liquid" in changes["facility.cooling"]
+
+    def test_a_cooling_that_is_not_taken_beside_air_is_taken_alone(self, catalog):
+        free = weighed(catalog, scale__nodes=1)
+        assert free.ranking.chosen.candidate.node.cooling == "air"
+        (change,) = why_not(free, "liquid").changes
+        assert (change.key, change.after) in {("facility.cooling", "air, liquid"), ("facility.cooling", "liquid")}
+
+    def test_a_plan_as_the_design_prints_it(self, one):
+        """16 GPUs: TP8 leaves two data-parallel ranks, never four."""
+        assert why_not(one, one.ranking.chosen.candidate.choice.plan.label).chosen
+        found = why_not(one, "TP8 PP1 DP2 ZeRO-1")
+        assert {each.key for each in found.together} >= {"parallelism.tensor", "parallelism.zero_stage"}
+        assert not why_not(one, "TP8 PP1 DP4").together

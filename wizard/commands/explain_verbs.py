@@ -88,7 +88,7 @@ def why_not(considered: Considered, words: list[str], *, as_json: bool) -> int:
     _changes("smallest change that admits it", found.changes)
     _changes("changes that admit it together", found.together)
     if not found.chosen and not found.changes and not found.together:
-        print("no change of one answer was found that admits it")
+        print("no change was found that admits it: neither of one answer nor what the remedies ask for together")
     _wrapped(found.notes, "  ")
     return GOOD
 
