@@ -143,7 +143,7 @@ UNLIKE = [
     ({"model.preset": "llama-3.1-8b"}, Plan(data=8, offload="optimizer"), ("offload optimizer",)),
     ({"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_lora"}, Plan(data=8), ("workload fine_tuning_lora",)),
     (
-        {"model.preset": "llama-3.1-8b", "training.post_training": "dpo"},
+        {"model.preset": "llama-3.1-8b", "workload.kind": "fine_tuning_full", "training.post_training": "dpo"},
         Plan(),
         ("post-training dpo",),
     ),
