@@ -46,7 +46,16 @@ _POWER_RULES: tuple[Rule, ...] = (
             "the breaker); it can hang on {cords_per_unit}: as many as supplies that carry it (one where these are not stated) and as "
             "circuits that reach it."
         ),
-        fix=(Fix("facility.feed", "use a feed of more voltage or phases"), CAP),
+        fix=(
+            Fix("facility.feed", "use a feed of more voltage or phases"),
+            Fix(
+                "facility.circuits_per_rack",
+                "bring another circuit to the machine",
+                "{circuits_wanted}",
+                when=(F.circuits_kw > 0.0, F.circuits_per_unit <= F.supplies_carrying),
+            ),
+            CAP,
+        ),
         writes=("power_binds",),
         priority=20,
     ),

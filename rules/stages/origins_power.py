@@ -199,7 +199,7 @@ ORIGINS: dict[str, Origin] = {
     "heat_kw": computed(_SIZED, "unit_count", "spare_count", "node_heat_kw", "fabric:switches", "storage_cpu:system_units"),
     "heat_btu": computed("sizing.cooling.heat_btu_per_hour", "heat_kw"),
     "airflow_cfm": computed("sizing.cooling.airflow_cfm", *_FLOW),
-    "airflow_words": taken("node.airflow", "cooling"),
+    "airflow_words": taken("node.airflow", "cooling", "node.liquid_share"),
     "water_flow": computed("sizing.cooling.water_litres_per_minute", *_FLOW),
     "liquid_heat_kw": computed(_SIZED, "unit_count", "spare_count", "node_heat_kw", "liquid_share_percent"),
     "coolant_units": computed("sizing.cooling.size_coolant_units", "liquid_heat_kw", "cooling.capacity"),

@@ -16,6 +16,7 @@ from rules.sizing.power import gpu_sum_w, supplies_of
 from rules.sizing.power_cap import cap_that_fits, rating_w, speed_share
 from rules.sizing.racks import binding_words
 from rules.sizing.standing import RACK, TANK, places_words
+from rules.stages.power_feed_facts import unit_cords
 from rules.stages.power_sections import needs_cabinet
 
 if TYPE_CHECKING:
@@ -203,7 +204,7 @@ def _allowed_kw(candidate: Candidate, context: Context, sizing: FacilitySizing, 
     allowed = [unit_kw]
     supplies = supplies_of(node)
     if feed is not None and not feed.assumed and (supplies is not None or node.desktop or feed.pdu.phases == 1):
-        allowed.append(feed.each_kw * (supplies.carrying if supplies is not None else 1))
+        allowed.append(feed.each_kw * unit_cords(candidate, context, sizing, 1))
     rack = answers.number("facility.rack_power")
     allowed += [rack] if rack is not None else []
     total = answers.number("facility.total_power")
@@ -255,7 +256,7 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
         "heat_kw": heat_kw,
         "heat_btu": f"{cooling.heat_btu_per_hour(heat_kw):,.0f} BTU/h",
         "airflow_cfm": magnitude(design.airflow, "CFM") if design and design.airflow is not None else 0.0,
-        "airflow_words": _airflow_words(node, match.kind),
+        "airflow_words": _airflow_words(node, match.kind, sizing.air_share),
         "water_flow": format_quantity(design.water_flow, "L/min", 3) if design and design.water_flow is not None else "none",
         "liquid_heat_kw": sizing.liquid_kw,
         "coolant_units": sizing.coolant.text if sizing.coolant is not None else "none",
@@ -265,13 +266,14 @@ def cooling_facts(candidate: Candidate, context: Context, sizing: FacilitySizing
     }
 
 
-def _airflow_words(node: Node, kind: str) -> str:
+def _airflow_words(node: Node, kind: str, share: float) -> str:
     """Return how the air through a node came about, in words."""
     if kind == "immersion":
         return "of what stays in air"
     if node.airflow is not None:
         return f"the vendor states {node.airflow.to('CFM'):,.0f} CFM for a node"
-    return f"no airflow of a node is published: {cooling.AIR_RISE_F:g} °F of rise are assumed"
+    left = f", for the {share:.0%} of a node's heat that liquid leaves at most" if share < 1.0 else ""
+    return f"no airflow of a node is published: {cooling.AIR_RISE_F:g} °F of rise are assumed{left}"
 
 
 def _air_words(kind: str, inlet: float, exhaust: float) -> str:

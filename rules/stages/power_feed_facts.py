@@ -78,14 +78,14 @@ def feed_facts(candidate: Candidate, context: Context, sizing: FacilitySizing) -
         "breaker_words": BREAKER_WORDS["iec" if feed is not None and IEC in feed.pdu.name else "nec"],
         "circuits_per_unit": needed,
         "circuits_wanted": FeedTerms.of(context.answers).in_all(needed),
-        "cords_per_unit": _cords(candidate, context, sizing, needed),
+        "cords_per_unit": unit_cords(candidate, context, sizing, needed),
         "outlet_v": round(feed.outlet_volts, 1) if feed else 0.0,
         "input_low_v": low,
         "input_high_v": high,
     }
 
 
-def _cords(candidate: Candidate, context: Context, sizing: FacilitySizing, needed: int) -> int:
+def unit_cords(candidate: Candidate, context: Context, sizing: FacilitySizing, needed: int) -> int:
     """Return the circuits that one unit can hang on: its carrying supplies; in a room no more than were said to reach the machine."""
     supplies, terms = supplies_of(candidate.node), FeedTerms.of(context.answers)
     cords = supplies.carrying if supplies else _unstated_cords(candidate, sizing, needed)

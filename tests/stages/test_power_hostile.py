@@ -10,6 +10,9 @@ from catalogs import load_catalog
 from catalogs.quantities import magnitude, quantity
 from rules.answers import Answers
 from rules.candidate import Candidate, Context
+from rules.engine import compile_rules, evaluate
+from rules.findings import Stage
+from rules.judging import limits
 from rules.sizing.facility import size_facility
 from rules.sizing.placed import placed_racks
 from rules.sizing.results import FabricDesign, FabricNetwork
@@ -142,3 +145,17 @@ def test_an_office_circuit_of_16_a_carries_no_workstation_of_4_kw(catalog):
         fact = power.assess(with_switches(catalog, "workstation-4x-rtx-pro-6000", 1), Context(answers, catalog, None))
         cords.append((fact["circuits_per_unit"], fact["cords_per_unit"]))
     assert cords == [(2, 1), (2, 2)]
+
+
+def test_a_machine_on_too_few_circuits_is_offered_one_more_or_a_cap(catalog):
+    """4 kW on 2.94 kW: 1,060 W less on four GPUs is 265 W each, 600 - 265 = 335 W."""
+    answers = {"facility.feed": "230v_single_phase", "facility.circuit_current": "16 A", "facility.circuits_per_rack": 1}
+    made, context = with_switches(catalog, "workstation-4x-rtx-pro-6000", 1), Context(Answers.of(answers), catalog, None)
+    fact = {**power.assess(made, context), **limits(power.RULES, catalog)}
+    assert fact["fitting_cap_w"] == 335.0
+    made.facts[Stage.POWER] = fact
+    made.said = list(evaluate(compile_rules(tuple(power.RULES)).stage(Stage.POWER), fact, strict=True).said)
+    (refused,) = (each for each in made.findings if each.rule == "power.circuit_overloaded")
+    remedies = {fix.key: fix.value for fix in refused.remedies}
+    assert remedies["facility.gpu_power_cap"] == "335 W"
+    assert remedies["facility.circuits_per_rack"] == "2"
