@@ -70,9 +70,12 @@ def why_no_more(candidate: Candidate, free: float, context: Context) -> str:
     if candidate.most_units is not None:
         return "power and racks carry no more"
     larger = next((size for size in ladder(2 * candidate.units) if size > candidate.units), candidate.units)
-    if needed <= free and not candidate.node.desktop and _estimated(candidate, needed, free, context) >= larger:
+    if needed > free or candidate.node.desktop:
+        return ""
+    if _most_payable(candidate, needed, free, context) >= larger:
         return "more of them would make the run no faster"
-    return ""
+    at_least = needed + (larger - candidate.units) * _server_usd(candidate, context)
+    return f"{larger:,} would come to {at_least:,.0f} USD or more"
 
 
 def _words(candidate: Candidate, units: int, needed: float, free: float, budget: float) -> str:
@@ -93,23 +96,38 @@ def _next(candidate: Candidate, needed: float, free: float, context: Context) ->
     if candidate.node.desktop or candidate.most_units is not None:
         most = min(most, candidate.most_units or candidate.units)
     if len(tried) < MOST_TRIED:
-        wanted = _better(candidate, min(most, _estimated(candidate, needed, free, context)), fitting, context)
-        if wanted is not None and wanted not in tried:
-            return wanted
+        for estimate in _estimates(candidate, needed, free, context):
+            wanted = _better(candidate, min(most, estimate), fitting, context)
+            if wanted is not None and wanted not in tried:
+                return wanted
     return fitting if 0 < fitting < candidate.units else None
 
 
-def _estimated(candidate: Candidate, needed: float, free: float, context: Context) -> float:
-    """Return the size to try: upwards what the rest pays in servers alone, downwards as the bill grows between the sizes tried."""
-    server = server_quote(candidate.node, context.catalog, context.answers)
-    each = 0.0 if server is None else server.expected * once_factor(context.answers)
+def _estimates(candidate: Candidate, needed: float, free: float, context: Context) -> tuple[float, ...]:
+    """Return the sizes to try, the best guess first.
+
+    Upwards the bill grows about as the size does; at the least the rest pays servers alone. Downwards it grows as between the sizes tried.
+    """
     if needed <= free:
-        return candidate.units + (free - needed) / each if each > 0 else candidate.units
+        most = _most_payable(candidate, needed, free, context)
+        return (min(most, candidate.units * free / needed), most) if needed > 0 else (most,)
     below = max((size for size, usd in candidate.tried.items() if usd <= free), default=None)
     if below is None:
-        return candidate.units * free / needed
+        return (candidate.units * free / needed,)
     usd = candidate.tried[below]
-    return below + (candidate.units - below) * (free - usd) / (needed - usd)
+    return (below + (candidate.units - below) * (free - usd) / (needed - usd),)
+
+
+def _most_payable(candidate: Candidate, needed: float, free: float, context: Context) -> float:
+    """Return the size whose servers alone, beside the bill of this size, use up what is free."""
+    each = _server_usd(candidate, context)
+    return candidate.units + (free - needed) / each if each > 0 else candidate.units
+
+
+def _server_usd(candidate: Candidate, context: Context) -> float:
+    """Return what one more server costs in USD, with what is paid once on top; 0 where it has no price."""
+    server = server_quote(candidate.node, context.catalog, context.answers)
+    return 0.0 if server is None else server.expected * once_factor(context.answers)
 
 
 def _better(candidate: Candidate, most: float, least: int, context: Context) -> int | None:

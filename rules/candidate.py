@@ -101,6 +101,9 @@ class StageModule(Protocol):
     `assess` sizes what the stage needs, keeps it on the candidate, and returns the stage's wide fact (every field of FACTS).
     `describe` returns the design sections that the stage writes, by dotted name ("fabric.compute"), with TOML-ready values.
     `bill` returns the stage's lines of the bill of materials, without prices.
+
+    A stage after which feedback edges are decided, and whose fact no later stage reads, may offer `size_first` too: it sizes as `assess`
+    does and returns what states the fact, so that no fact is stated of a size that is sent back.
     """
 
     STAGE: Stage

@@ -55,7 +55,7 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     budget = context.answers.given("budget.purchase")
     order = {id(each): _order(each, context) for each in ranked}
     allowed.sort(key=lambda each: order[id(each)])
-    bad.sort(key=lambda each: (each.candidate.choice is None, each.apart, len(each.candidate.conflicts), *order[id(each)]))
+    bad.sort(key=lambda each: _nearness(each, order[id(each)], context))
     good = [each for each in allowed if not (budget and each.apart)]
     return Ranking(tuple(good), tuple(each for each in allowed if budget and each.apart), tuple(bad))
 
@@ -99,6 +99,14 @@ def _order(each: Ranked, context: Context) -> tuple[object, ...]:
     worth = each.worth * _over_power(figures, context)
     worth = float(f"{worth:.3g}") if worth != float("inf") else worth
     return each.apart, _late(figures, context), _over_budget(figures, context), worth, warnings, headroom, candidate.id
+
+
+def _nearness(each: Ranked, order: tuple[object, ...], context: Context) -> tuple[object, ...]:
+    """Return the sort key among candidates that do not meet the answers: as `_order`, and beyond a budget the least excess first."""
+    apart, late, over, *rest = order
+    budget, price = context.answers.number("budget.purchase"), each.figures.purchase_usd
+    excess = price / budget if over and budget and price is not None else 0.0
+    return each.candidate.choice is None, apart, len(each.candidate.conflicts), late, excess, *rest
 
 
 def _over_budget(figures: Figures, context: Context) -> bool:

@@ -13,7 +13,7 @@ from rules.guidance.declare import limit_field
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from catalogs import Catalog
     from rules.candidate import Candidate, Context, StageModule
@@ -57,15 +57,21 @@ def size_stages(candidate: Candidate, context: Context, judged: Judged, *, stric
     A stage whose fact the candidate has already is not touched by the edge that was taken; it is not sized again. The rules of the FIRST
     stages speak at once, since what they say decides on the sizing of later ones; all others when no edge can change what they read.
     """
+    later: dict[Stage, Callable[[], dict[str, Scalar]]] = {}
     for module in all_stages():
         if module.STAGE not in candidate.facts:
-            candidate.facts[module.STAGE] = module.assess(candidate, context)
+            size_first = getattr(module, "size_first", None)
+            if size_first is None:
+                candidate.facts[module.STAGE] = module.assess(candidate, context)
+            else:
+                candidate.facts[module.STAGE], later[module.STAGE] = {}, size_first(candidate, context)
             candidate.bom.extend(module.bill(candidate, context))
             if module.STAGE in FIRST:
                 judged.failures += apply_rules(module, candidate, context, strict=strict)
         taken = take_edge(candidate, context, judged.reentries, module.STAGE)
         if taken is not None:
             return taken
+    candidate.facts.update({stage: state() for stage, state in later.items()})
     return None
 
 

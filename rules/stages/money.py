@@ -23,14 +23,14 @@ from rules.stages.money_sections import describe
 from rules.stages.money_terms import delivery_facts, rental_facts, term_facts
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.sizing.results import BomLine, CostEstimate, Range
 
 STAGE = Stage.MONEY
-__all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe"]
+__all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe", "size_first"]
 
 H200_SERVER, H200_SERVER_GPUS = "server-8x-nvidia-h200-sxm-141gb", 8
 """The catalog's price item that newer GPUs are compared with, and its GPUs."""
@@ -50,9 +50,14 @@ MOST_NAMED = 6
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """Price the bill, keep the estimate on the candidate and return the stage's fact."""
+    return size_first(candidate, context)()
+
+
+def size_first(candidate: Candidate, context: Context) -> Callable[[], dict[str, Scalar]]:
+    """Price the bill, keep the estimate on the candidate and return what states the fact later."""
     cost = cost_of(candidate, context)
     candidate.cost = cost
-    return {
+    return lambda: {
         **_candidate_facts(candidate, context),
         **_purchase_facts(cost, candidate, context),
         **_age_facts(cost, context),
@@ -138,7 +143,10 @@ def _kept_words(cost: CostEstimate, candidate: Candidate, context: Context) -> s
         return ""
     kept = kept_free(budget, open_prices=bool(cost.missing), context=context)
     whose = "your own figure" if context.answers.given("budget.reserve") else "assumed"
+    left = budget - _usd(cost.outlay.expected if cost.outlay else None)
     kept_words = f"{kept:,.0f} USD of it are kept for what has none ({whose})" if kept > 0 else ""
+    if 0 <= left < kept:
+        kept_words = f"only {left:,.0f} USD of it are left for what has none, {kept:,.0f} should be ({whose})"
     parts = (kept_words, why_no_more(candidate, budget - kept, context))
     return "".join(f"; {part}" for part in parts if part)
 

@@ -12,17 +12,24 @@ from rules.stages.power_fields import FACTS
 from rules.stages.power_sections import bill, describe, needs_cabinet
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rules.candidate import Candidate, Context
 
 STAGE = Stage.POWER
-__all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe", "needs_cabinet"]
+__all__ = ["FACTS", "RULES", "STAGE", "assess", "bill", "describe", "needs_cabinet", "size_first"]
 
 
 def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
     """Size the facility, keep it and what stands in its racks on the candidate, and return the stage's fact."""
+    return size_first(candidate, context)()
+
+
+def size_first(candidate: Candidate, context: Context) -> Callable[[], dict[str, Scalar]]:
+    """Size the facility, keep it and what stands in its racks on the candidate, and return what states the fact later."""
     sizing = size_facility(candidate, context)
     candidate.facility, candidate.placement = sizing.design, sizing.placement
-    return {
+    return lambda: {
         **power_facts.unit_facts(candidate, context, sizing),
         **power_facts.total_facts(context, sizing),
         **power_facts.rack_facts(candidate, context, sizing),

@@ -193,6 +193,30 @@ def test_a_budget_that_more_servers_would_not_help_says_so(catalog):
     assert "would make the run no faster" in " ".join(each.because for each in best.candidate.findings)
 
 
+def test_a_budget_says_what_the_next_server_would_cost(catalog):
+    """A DGX H100 is 200,000 to 500,000 USD, 350,000 in the middle: two are 700,000 at the least."""
+    answers = {
+        "model__preset": "llama-3.1-8b",
+        "training__tokens": "100B",
+        "scale__mode": "budget",
+        "preferences__nodes": ["nvidia-dgx-h100"],
+    }
+    found = considered(catalog, budget__purchase="500k USD", **answers)
+    said = " ".join(each.because for each in found.ranking.chosen.candidate.findings)
+    assert "25,000 USD of it are kept for what has none (assumed); 2 would come to 700,000 USD or more" in said
+    scarce = considered(catalog, budget__purchase="360k USD", **answers)
+    said = " ".join(each.because for each in scarce.ranking.chosen.candidate.findings)
+    assert "only 10,000 USD of it are left for what has none, 18,000 should be (assumed)" in said
+
+
+def test_beyond_a_budget_the_nearest_is_the_one_that_exceeds_it_least(catalog):
+    """Of 60,000 USD nothing can be had: the quote of 85,271 USD for a server with eight L40S is nearest, not a DGX for 515,000."""
+    found = considered(catalog, model__preset="llama-3.1-8b", training__tokens="100B", scale__mode="budget", budget__purchase="60k USD")
+    nearest = found.ranking.chosen
+    assert not found.ranking.good
+    assert nearest.figures.purchase_usd == pytest.approx(85_271, abs=1)
+
+
 def test_a_budget_buys_nothing_that_does_not_fit(catalog):
     found = considered(
         catalog, model__preset="llama-3.1-70b", workload__kind="fine_tuning_full", training__tokens="500M", training__global_batch=64,

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 TIERS = {"leaf_spine": ("leaf", "spine", 0), "spine_core": ("spine", "core", 1)}
 """By the tier of links: the switches below and above, and the place of those below among a plane's switches."""
 
+MOST_KEPT = 256
+_KEPT: dict[tuple[object, ...], Mapping[float, SwitchShare]] = {}
+"""Shares by all that they follow from: servers with equal networks share them, and so does the next design with the same network."""
+
 
 class Group(NamedTuple):
     """Switches of one plane that are fully meshed: those below in the order of the ports above, and those above in the order below."""
@@ -148,6 +152,17 @@ class SwitchRuns:
         """Return the links by the length that decides on their medium; all of them together are given."""
         if not self.by_block:
             return {self.longest_m: SwitchShare(links, lower_cages, upper_cages)}
+        below, above, _ = TIERS[self.tier]
+        spans = (self.floor.spans.get(f"{self.role} {each}", ()) for each in (below, above))
+        key = (self.wiring.spec, self.wiring.plane, self.wiring.cages, self.tier, self.floor.middle, *spans)
+        kept = _KEPT.get(key)
+        if kept is None:
+            if len(_KEPT) >= MOST_KEPT:
+                _KEPT.clear()
+            kept = _KEPT[key] = self._shares_by_block()
+        return kept
+
+    def _shares_by_block(self) -> Mapping[float, SwitchShare]:
         found: Counter[tuple[float, int]] = Counter()
         pair, per, (below, above) = self.pair, self.per_cage, self._places
         runs: dict[tuple[frozenset[int], frozenset[int]], float] = {}
