@@ -239,6 +239,25 @@ HOST_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="storage_cpu.offload_does_not_fit",
+        stage=_STORAGE,
+        kind=Kind.REJECT,
+        strength=Strength.STRONG,
+        when=(F.memory_known == True, F.offload_held_gb > F.memory_offered_gb),  # noqa: E712
+        guidance=("G3c.1", "G1a.1"),
+        thresholds=("ram-offload",),
+        because=(
+            "What the plan offloads takes {offload_held_gb} of a node's memory, buffers and pinned copies included, and the node has "
+            "{memory_offered_gb}: processes are killed. (32B fully offloaded died with 744 GB.)"
+        ),
+        fix=(
+            Fix("own_server.memory", "put {offload_held_gb} or more into the node", "{offload_held_gb}"),
+            Fix("parallelism.offload", "keep it on the GPUs, or on drives", "none"),
+            Fix("workload.kind", "train adapters instead of all weights", "fine_tuning_lora"),
+            Fix("scale.nodes", "spread the state over more nodes"),
+        ),
+    ),
+    Rule(
         id="storage_cpu.offload_memory",
         stage=_STORAGE,
         kind=Kind.WARNING,

@@ -28,7 +28,7 @@ VISION_KINDS = ("image", "video")
 class HostNeeds:
     """What a node of `gpus` GPUs needs of its host. Memory in bytes; `decode_cores` only where images are decoded on the CPU.
 
-    `offload` is what ZeRO-3 offload of the trained state would take, whether the plan offloads or not.
+    `offload` is what ZeRO-3 offload of the trained state would take, whether the plan offloads or not; `held` is what the plan does keep.
     """
 
     gpus: int
@@ -41,6 +41,7 @@ class HostNeeds:
     memory: float
     naive_load: float
     loader: float = 0.0
+    held: float = 0.0
 
 
 def cores_needed(gpus: int, workers_per_gpu: int, fixed: int = 4) -> int:
@@ -74,15 +75,15 @@ def host_needs(
     *,
     nodes: int,
     units_per_second_per_gpu: float,
-    offload: bool,
+    held: float | None,
     staged_bytes: float,
     batch: int = 1,
 ) -> HostNeeds:
     """Return what one node needs of its host.
 
     `staged_bytes` is the checkpoint of the whole job where it is written in the background: each node holds its share in pinned memory
-    beside the loader's buffers, of `batch` records each. `units_per_second_per_gpu` sets the cores for decoding where images are decoded
-    on the CPU.
+    beside the loader's buffers, of `batch` records each. `held` is what the plan's offload keeps on all hosts, None where it does not
+    offload. `units_per_second_per_gpu` sets the cores for decoding where images are decoded on the CPU.
     """
     gpus = gpus_per_node(node)
     vision = workload.data_kind in VISION_KINDS
@@ -103,9 +104,10 @@ def host_needs(
         gpu_memory=gpu_memory,
         offload=offloaded,
         staging=staging,
-        memory=max(floor, (offloaded if offload else 0.0) + staging + loader),
+        memory=max(floor, (0.0 if held is None else offloaded) + staging + loader),
         naive_load=naive_load_memory(workload.parameters.total, gpus),
         loader=loader,
+        held=(held or 0.0) / nodes,
     )
 
 

@@ -50,6 +50,7 @@ def host_facts(needs: HostNeeds, design: HostDesign) -> dict[str, Scalar]:
         "memory_offered_gb": 0.0 if memory is None else float(memory.magnitude),
         "gpu_memory_gb": needs.gpu_memory / GB,
         "offload_gb": needs.offload / GB,
+        "offload_held_gb": needs.held / GB,
         "staging_gb": needs.staging / GB,
         "loader_gb": needs.loader / GB,
         "naive_load_gb": needs.naive_load / GB,

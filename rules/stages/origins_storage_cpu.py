@@ -144,6 +144,7 @@ ORIGINS: dict[str, Origin] = {
     "gpu_memory_gb": arithmetic("gpu.memory.printed[GB] * gpus_per_node"),
     "memory_shared": taken("node.topology"),
     "offload_gb": arithmetic("work.trainable * threshold.ram-offload / nodes / 1000000000", formula="sizing.host.offload_memory"),
+    "offload_held_gb": computed("sizing.memory_report.offloaded_bytes", "plan.label", "work.trainable", "training.optimizer", "nodes"),
     "staging_gb": computed(_HOST, "checkpoint_gb", "checkpoint_mode", "nodes"),
     "loader_gb": computed("sizing.host_parts.loader_buffers", "gpus_per_node", "workers_per_gpu", "plan.label", "training.sequence_length"),
     **for_each(

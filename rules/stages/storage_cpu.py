@@ -10,6 +10,7 @@ from catalogs.quantities import magnitude
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
 from rules.sizing.host import UNIFIED, HostNeeds, host_design, host_needs
+from rules.sizing.memory_report import offloaded_bytes
 from rules.sizing.reliability import Goodput, goodput_of, run_seconds
 from rules.sizing.results import BomLine
 from rules.sizing.software import FRAMEWORKS
@@ -111,7 +112,7 @@ def size(candidate: Candidate, context: Context) -> Assessed:
         catalog,
         nodes=candidate.nodes,
         units_per_second_per_gpu=rate / candidate.gpus,
-        offload=plan is not None and plan.offload != "none",
+        held=offloaded_bytes(workload, plan)[1] if plan is not None and plan.offload != "none" else None,
         staged_bytes=state if found.checkpoints.mode == "asynchronous" else 0.0,
         batch=plan.micro_batch if plan is not None else 1,
     )

@@ -74,6 +74,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("gpu_memory_gb", "GPU memory of a node"),
     FactField("memory_shared", "whether GPU and processor share the same memory"),
     FactField("offload_gb", "host memory of a node that offload of the trained state would take"),
+    FactField("offload_held_gb", "host memory of a node that what the plan offloads takes, 0 where it offloads nothing"),
     FactField("naive_load_gb", "host memory of a node where every rank loads the whole model in fp32"),
     FactField("access", "how the training reads its data: sequential, random or small_files"),
     FactField("access_given", "whether that was answered"),

@@ -24,6 +24,12 @@ def test_offload_of_32b_does_not_fit_744_gb_of_host_memory():
     (memory,) = [remedy for remedy in finding.remedies if remedy.key == "own_server.memory"]
     assert magnitude(memory.value, "GB") >= 885
     assert asked(question, own_server__memory="1 TB").finding("storage_cpu.offload_memory") is None
+    # the same by somebody who asks for the offload, as the run had it
+    offloaded = {**question, "parallelism.offload": "parameters", "parallelism.zero_stage": 3}
+    rejected = asked(offloaded, own_server__memory="744 GB")
+    assert not rejected.accepted
+    assert "storage_cpu.offload_does_not_fit" in rejected.rejections
+    assert asked(offloaded, own_server__memory="1 TB").accepted
 
 
 @case("ram-7b-94gb", "https://github.com/CVI-SZU/Linly/issues/83")

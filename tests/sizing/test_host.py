@@ -20,7 +20,7 @@ def catalog():
 def needs(catalog, node, answers, **changes):
     workload = describe_workload(Answers.of(answers), catalog)
     record = catalog.nodes[node]
-    given = {"nodes": 1, "units_per_second_per_gpu": 0.0, "offload": False, "staged_bytes": 0.0} | changes
+    given = {"nodes": 1, "units_per_second_per_gpu": 0.0, "held": None, "staged_bytes": 0.0} | changes
     return host_needs(workload, record, catalog.gpus[record.gpu], catalog, **given)
 
 
