@@ -7,9 +7,9 @@ a ladder of counts (1, 3, 5, 7, 9, 11, 13 or 15 times a power of two), since tho
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from catalogs.schema import Status
@@ -19,12 +19,12 @@ from rules.own_server import OWN_SERVER_ID, own_server
 from rules.scale import size_given
 from rules.sizing.cooling import cooling_of
 from rules.sizing.cost import unit_price
-from rules.sizing.placement import rounded_domain
-from rules.sizing.plans import search_plans, step_seconds
+from rules.sizing.plans import search_plans
 from rules.sizing.power import node_draw
 from rules.sizing.pue import pue_of
 from rules.sizing.reliability import goodput_at
 from rules.sizing.site_measured import site_hardware
+from rules.uses import best_seconds, best_use, seconds_of, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,8 +42,8 @@ FASTEST_OF = 8
 """How many of the largest sizes within the limits are compared; a batch may suit a smaller one better."""
 FASTEST_AMONG = 15
 """How many powers of two are compared where no size meets the deadline: up to 16,384 servers, past the largest published run."""
-MOST_IDLE = 0.75
-"""A plan uses at least this share of the GPUs that are bought."""
+ROUNDING = 1e-9
+"""A step time just above the longest that meets the deadline is still worked out, so that its own comparison decides."""
 OVERSHOOT = 1.15
 """A pre-integrated rack may exceed an asked number of nodes by this factor before it counts as another size."""
 
@@ -117,7 +117,7 @@ def _nearest_units(node: Node, gpu: Gpu, context: Context) -> tuple[int, str]:
     """Return the size that is nearest to the answers, and why: the smallest that fits where a budget is too small, else the fastest."""
     if _by_what_is_paid(context):
         hardware = _hardware(node, gpu, context)
-        smallest = _smallest(node, 1, lambda units: _best_seconds(units * node.gpu_count, hardware, context) < math.inf)
+        smallest = _smallest(node, 1, lambda units: best_seconds(units * node.gpu_count, hardware, context) < math.inf)
         return smallest or 1, "the smallest size that fits the model, since the budget buys none that is known to"
     return _fastest_units(node, gpu, context), "the fastest size, since no size meets every answer"
 
@@ -128,7 +128,7 @@ def _fastest_units(node: Node, gpu: Gpu, context: Context) -> int:
     powers = [1 << shift for shift in range(FASTEST_AMONG) if (1 << shift) * node.gpu_count <= LARGEST_CLUSTER_GPUS]
 
     def days(units: int) -> float:
-        seconds = _best_seconds(units * node.gpu_count, hardware, context)
+        seconds = best_seconds(units * node.gpu_count, hardware, context)
         return _days(seconds, gpu, units * node.gpu_count, context) if seconds < math.inf else math.inf
 
     return min(powers, key=lambda units: (days(units), units))
@@ -191,46 +191,9 @@ def candidate_of(
     """Return the candidate of `units` of `node` with the best plan that the search finds (None where none fits)."""
     gpus = units * node.gpu_count
     hardware = _hardware(node, gpu, context, network_gbps)
-    use = min(_uses(gpus, hardware), key=lambda each: _seconds(each.hardware, each.gpus, context))
+    use = best_use(gpus, hardware, context)
     choice = search_plans(context.workload, use.hardware, use.gpus, context.answers, exhaustive=exhaustive)
     return Candidate(f"{units}x-{node.id}", node, gpu, units, units * node.trays, gpus, choice, sized_by=sized_by)
-
-
-class Use(NamedTuple):
-    """How many of the GPUs that are bought a plan may use, and the hardware with how many of each scale-up domain they are."""
-
-    gpus: int
-    hardware: Hardware
-
-
-@lru_cache(maxsize=4096)
-def _uses(gpus: int, hardware: Hardware) -> tuple[Use, ...]:
-    """Return how many of `gpus` a plan may use: all, or fewer with a smooth factor, the rest standing idle.
-
-    Seventy-two GPUs of a rack are nine times eight, and neither batches nor experts often divide by nine: 64 of each rack can be the
-    faster choice, and are how published runs on several racks use them.
-    """
-    smooth = max((odd << shift for odd in (1, 3) for shift in range(gpus.bit_length()) if odd << shift <= gpus), default=gpus)
-    domain = hardware.domain // hardware.devices
-    rounded = rounded_domain(domain)
-    uses = [Use(gpus, hardware)]
-    if gpus > domain and gpus % domain == 0 and rounded < domain:
-        uses = [Use(gpus, replace(hardware, per_domain=hardware.domain))]
-        uses.append(Use(gpus // domain * rounded, replace(hardware, per_domain=rounded * hardware.devices)))
-    if smooth not in {use.gpus for use in uses}:
-        uses.append(Use(smooth, hardware))
-    return tuple(use for use in uses if use.gpus >= MOST_IDLE * gpus)
-
-
-def _best_seconds(gpus: int, hardware: Hardware, context: Context) -> float:
-    """Return the shortest step time of the plans that may use `gpus`, infinite where none fits."""
-    return min(_seconds(use.hardware, use.gpus, context) for use in _uses(gpus, hardware))
-
-
-def _seconds(hardware: Hardware, gpus: int, context: Context) -> float:
-    """Return the step time of the best plan on exactly `gpus`, infinite where none fits."""
-    seconds = step_seconds(context.workload, hardware, gpus, context.answers)
-    return math.inf if seconds is None else seconds
 
 
 def _hardware(node: Node, gpu: Gpu, context: Context, network_gbps: float | None = None) -> Hardware:
@@ -271,14 +234,14 @@ def _deadline_units(hardware: Hardware, node: Node, gpu: Gpu, context: Context) 
     """Return how many units finish in time, or hold the model where the length of the run is unknown; else why none does."""
     days = context.answers.number("scale.deadline") or 0.0
 
-    def seconds(units: int) -> float:
-        return _best_seconds(units * node.gpu_count, hardware, context)
-
     def fits(units: int) -> bool:
-        return seconds(units) < math.inf
+        return any(seconds_of(use.hardware, use.gpus, context) < math.inf for use in uses(units * node.gpu_count, hardware))
 
     def in_time(units: int) -> bool:
-        return _days(seconds(units), gpu, units * node.gpu_count, context) <= days
+        gpus = units * node.gpu_count
+        per_second = _days(1.0, gpu, gpus, context)
+        at_most = days / per_second * (1 + ROUNDING)
+        return any(_days(seconds_of(use.hardware, use.gpus, context, at_most), gpu, gpus, context) <= days for use in uses(gpus, hardware))
 
     if context.workload.units_total <= 0:
         return _smallest(node, 1, fits) or _no_plan(gpu)
@@ -365,13 +328,15 @@ def best_within(node: Node, gpu: Gpu, sizes: Sequence[int], context: Context) ->
     """
     hardware = _hardware(node, gpu, context)
 
-    def seconds(units: int) -> float:
-        return _best_seconds(units * node.gpu_count, hardware, context)
-
-    best = min(sizes[-FASTEST_OF:], key=lambda units: (seconds(units), units))
-    if seconds(best) < math.inf:
+    best, least = None, math.inf
+    for units in reversed(sizes[-FASTEST_OF:]):
+        seconds = best_seconds(units * node.gpu_count, hardware, context, least)
+        if seconds < math.inf and seconds <= least:
+            best, least = units, seconds
+    if best is not None:
         return best
-    return next((units for units in reversed(sizes[:-FASTEST_OF]) if seconds(units) < math.inf), None)
+    fits = (units for units in reversed(sizes[:-FASTEST_OF]) if best_seconds(units * node.gpu_count, hardware, context) < math.inf)
+    return next(fits, None)
 
 
 def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> Candidate | str:

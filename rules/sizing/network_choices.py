@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from rules.sizing import throughput
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
-from rules.sizing.plans import Remembered
+from rules.sizing.plan_kept import Remembered
 from rules.sizing.step import is_transformer, step_model
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rules.sizing.memory import MemoryModel
+from rules.sizing.plan_kept import Remembered
 from rules.sizing.plan_results import Found, PlanSearch
 from rules.sizing.plan_space import Fixed
-from rules.sizing.plans import Remembered
 from rules.sizing.step import is_transformer, step_model
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ out so is the fastest. Plans within half a percent of it yield to the simplest. 
 from __future__ import annotations
 
 import heapq
+import math
 from bisect import bisect_left
 from dataclasses import replace
 from functools import lru_cache
@@ -16,11 +17,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import quantity
 from rules.sizing import throughput
-from rules.sizing.memory import MemoryModel, estimate_memory
-from rules.sizing.memory_software import MemoryOptions
-from rules.sizing.plan_results import NO_MEMORY, Found, PlanSearch, simplest_first
+from rules.sizing.memory import estimate_memory
+from rules.sizing.plan_kept import Kept, Question, Remembered, memory_model
+from rules.sizing.plan_results import NO_MEMORY, SIMPLER_WITHIN, Found, PlanSearch, simplest_first
 from rules.sizing.plan_space import (
-    Fixed,
     Sharding,
     enumerate_shardings,
     fixed_by,
@@ -49,63 +49,9 @@ Peak = tuple[float, float, float]
 LORA_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
 
 
-class _Question:
-    """A search that can be remembered: the workload is hashed by what its plans depend on."""
-
-    def __init__(self, workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, *, exhaustive: bool) -> None:
-        self.workload, self.gpus, self.fixed, self.exhaustive = workload, gpus, fixed, exhaustive
-        self.hardware = hardware.anonymous
-        self.key = (_essence(workload), self.hardware, gpus, fixed, exhaustive)
-        self.hash = hash(self.key)
-
-    def __hash__(self) -> int:
-        return self.hash
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Question) and self.key == other.key
-
-
-def _essence(workload: Workload) -> tuple[object, ...]:
-    return (
-        workload.kind,
-        workload.model,
-        workload.precision,
-        workload.optimizer,
-        workload.global_batch,
-        workload.sequence_length,
-        workload.trainable_parameters,
-        workload.flops_per_unit,
-        workload.post_training,
-        workload.rollout,
-        workload.reserved_gib,
-        workload.embedding_sharding,
-        workload.embedding_optimizer,
-        workload.image_share,
-        workload.fused_experts,
-    )
-
-
-class Remembered:
-    """A workload hashed by what memory and time depend on, and by what rests on the host, to remember its memory model."""
-
-    def __init__(self, workload: Workload, offload: str) -> None:
-        self.workload, self.offload, self.key = workload, offload, (*_essence(workload), offload)
-
-    def __hash__(self) -> int:
-        return hash(self.key)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Remembered) and self.key == other.key
-
-
-@lru_cache(maxsize=16)
-def _memory_model(workload: Remembered) -> MemoryModel:
-    return MemoryModel(workload.workload, MemoryOptions(offload=workload.offload))
-
-
 def search(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, *, exhaustive: bool = False) -> PlanSearch:
     """Return what the search finds for `workload` on `gpus` GPUs of `hardware`; remembered between calls."""
-    return _search(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
+    return _search(Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
 
 
 def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, *, exhaustive: bool = False) -> PlanChoice | None:
@@ -114,7 +60,7 @@ def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
     The answers may fix parts of the plan (`parallelism.*`). Plans that surely fit come before plans at risk. GPUs of several devices
     count each device as a rank. `exhaustive` looks at every plan.
     """
-    choice = _choose(_Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
+    choice = _choose(Question(workload, hardware, gpus, fixed_by(answers), exhaustive=exhaustive))
     if choice is None or not (hardware.assumed or hardware.measured):
         return choice
     notes = (*choice.step.notes, *(f"assumed: {each}" for each in hardware.assumed), *hardware.measured)
@@ -122,7 +68,7 @@ def search_plans(workload: Workload, hardware: Hardware, gpus: int, answers: Ans
 
 
 @lru_cache(maxsize=1024)
-def _choose(question: _Question) -> PlanChoice | None:
+def _choose(question: Question) -> PlanChoice | None:
     result = _search(question)
     if not result.found:
         return None
@@ -136,30 +82,78 @@ def _choose(question: _Question) -> PlanChoice | None:
     return PlanChoice(plan, memory, step, others, result.enumerated, dict(result.rejected), result.ranked, front)
 
 
-def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Answers) -> float | None:
-    """Return the seconds of a step under the fastest plan that is expected to fit, or None: the quick form for comparing many sizes."""
-    result = search(workload, hardware, gpus, answers)
-    if not result.found or result.found[0].memory[1] > hardware.memory_bytes:
-        return None
-    return result.found[0].seconds
+def step_seconds(workload: Workload, hardware: Hardware, gpus: int, answers: Answers, at_most: float = math.inf) -> float | None:
+    """Return the seconds of a step under the fastest plan that is expected to fit: the quick form for comparing many sizes.
+
+    None where none fits, and where it surely takes longer than `at_most`, which is found out sooner.
+    """
+    question = Question(workload, hardware, gpus, fixed_by(answers), exhaustive=False)
+    if at_most < math.inf and _SEARCHES.get(question) is None and can_be_bounded(question):
+        pace = _PACES.get(question)
+        if pace is None or not (pace.exact or pace.seconds >= at_most):
+            pace = _pace(question, at_most)
+        if pace is not None:
+            return pace.seconds if pace.exact else None
+    result = _search(question)
+    return result.found[0].seconds if _expected(result, hardware.memory_bytes) else None
 
 
-def _rated(question: _Question, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
+def can_be_bounded(question: Question) -> bool:
+    """Return whether more recomputation surely makes a plan slower and interleaving faster, on which a search within a time rests."""
+    return question.fixed.schedule == "1f1b" and is_transformer(question.workload.model)
+
+
+def _expected(result: PlanSearch, capacity: float) -> bool:
+    """Return whether the first plan is expected to fit."""
+    return bool(result.found) and result.found[0].memory[1] <= capacity
+
+
+class _Pace(NamedTuple):
+    """The seconds of a step, or seconds than which it surely takes longer."""
+
+    seconds: float
+    exact: bool
+
+
+def _pace(question: Question, at_most: float) -> _Pace | None:
+    """Return what a search tells that leaves out all that is slower than `at_most`; None where only the whole search can tell.
+
+    Where no plan is in time, none is with the slower ones either. Where all that were found surely fit, the slower ones come after them.
+    Only plans that recompute some layers, or are at risk, may stand in another order among all.
+    """
+    found = _Search(question, SIMPLER_WITHIN * at_most).run().found
+    capacity = question.hardware.memory_bytes
+    if not any(each.seconds <= at_most and each.memory[1] <= capacity for each in found):
+        return _PACES.put(question, _Pace(at_most, exact=False))
+    if all(each.fits and each.plan.recompute != "full" for each in found) and found[0].seconds <= at_most:
+        return _PACES.put(question, _Pace(found[0].seconds, exact=True))
+    return None
+
+
+def _rated(question: Question, found: Found) -> tuple[Plan, MemoryEstimate, StepEstimate]:
     workload, hardware = question.workload, question.hardware
     capacity = quantity(hardware.memory_bytes, "B")
     plan = replace(found.plan, offload=question.fixed.offload)
-    memory = estimate_memory(workload, plan, capacity, _memory_model(Remembered(workload, plan.offload)))
+    memory = estimate_memory(workload, plan, capacity, memory_model(Remembered(workload, plan.offload)))
     return plan, memory, estimate_step(workload, plan, hardware)
 
 
-@lru_cache(maxsize=4096)
-def _search(question: _Question) -> PlanSearch:
+_SEARCHES: Kept[PlanSearch] = Kept(8192)
+_PACES: Kept[_Pace] = Kept(16_384)
+
+
+def _search(question: Question) -> PlanSearch:
+    found = _SEARCHES.get(question)
+    return _SEARCHES.put(question, _searched(question)) if found is None else found
+
+
+def _searched(question: Question) -> PlanSearch:
     workload, hardware = question.workload, question.hardware
     if not question.exhaustive or not is_transformer(workload.model):
         return _Search(question).run()
     from rules.sizing.plan_arrays.ranking import rank_all
 
-    kernel = _memory_model(Remembered(workload, question.fixed.offload))
+    kernel = memory_model(Remembered(workload, question.fixed.offload))
     return rank_all(workload, hardware, question.gpus, question.fixed, step_model(workload, hardware), kernel)
 
 
@@ -180,13 +174,14 @@ class _Entry(NamedTuple):
 
 
 class _Search:
-    """One search: the queue of candidates and what has come of them."""
+    """One search: the queue of candidates and what has come of them. What surely takes longer than `limit` seconds is left out."""
 
-    def __init__(self, question: _Question) -> None:
+    def __init__(self, question: Question, limit: float = math.inf) -> None:
+        self.limit = limit
         self.workload, self.hardware, self.fixed = question.workload, question.hardware, question.fixed
         self.ranks = question.gpus * self.hardware.devices
         self.capacity = self.hardware.memory_bytes
-        self.memory = _memory_model(Remembered(self.workload, self.fixed.offload))
+        self.memory = memory_model(Remembered(self.workload, self.fixed.offload))
         self.model: StepModel | None = step_model(self.workload, self.hardware) if is_transformer(self.workload.model) else None
         self.lora = self.workload.kind in LORA_KINDS
         self.enumerated = 0
@@ -224,6 +219,10 @@ class _Search:
             return
         if self.model is None:
             sizes, options = _data_parallel_sizes(per_rank), options[:1]
+        if self.limit < math.inf:
+            sizes = tuple(size for size in sizes if self._in_time(sharding, size, per_rank // size, options[0]))
+            if not sizes:
+                return
         frugal = self._plan(sharding, sizes[0], 1, options[-1])
         if self._out_of_memory(frugal):
             count = len(sizes) * len(options)
@@ -240,6 +239,11 @@ class _Search:
         for size in sizes[:first_too_large]:
             for virtual in self._virtual_stages(sharding, per_rank // size):
                 self._push(self._plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
+
+    def _in_time(self, sharding: Sharding, size: int, micro: int, cheapest: tuple[str, int]) -> bool:
+        """Return whether a sharding may be within the limit, whatever its memory: the most interleaving idles least."""
+        virtual = self._virtual_stages(sharding, micro)[-1]
+        return self._bound(self._plan(sharding, size, virtual, cheapest)) <= self.limit
 
     def _virtual_stages(self, sharding: Sharding, micro: int) -> tuple[int, ...]:
         """Return the interleavings of a sharding with `micro` micro-batches."""

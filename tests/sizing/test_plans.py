@@ -236,12 +236,30 @@ def test_more_memory_never_makes_it_slower():
     assert faster.step.expected.magnitude <= 1.05 * slower.step.expected.magnitude
 
 
+@pytest.mark.parametrize("preset", ["llama-3.1-70b", "deepseek-v3", "llama-3.1-8b"])
+@pytest.mark.parametrize("node", [H100, "supermicro-as-4125gs-tnrt2-l40s"])
+def test_a_search_within_a_time_finds_what_the_whole_search_finds(preset, node):
+    from rules.sizing import plans
+
+    answers, workload = ask(model={"preset": preset}, training={"global_batch": 240, "sequence_length": 8192})
+    for gpus in (8, 16, 40, 48, 128, 240):
+        plans._SEARCHES.clear()
+        plans._PACES.clear()
+        whole = step_seconds(workload, hardware(node), gpus, answers)
+        for share in (0.5, 0.9, 0.9999, 1.0, 1.0001, 1.004, 1.1, 2.0):
+            plans._SEARCHES.clear()
+            plans._PACES.clear()
+            limit = share * (whole or 100.0)
+            within = step_seconds(workload, hardware(node), gpus, answers, limit)
+            assert (within if within is None or within <= limit else None) == (whole if whole is not None and whole <= limit else None)
+
+
 def test_the_search_is_deterministic():
     labels = set()
     for _ in range(2):
         from rules.sizing import plans
 
-        plans._search.cache_clear()
+        plans._SEARCHES.clear()
         plans._choose.cache_clear()
         choice = choose(H100, 256, model={"preset": "llama-3.1-70b"})
         assert choice is not None

@@ -1,0 +1,135 @@
+"""What a plan search keeps between calls: results by question, and the peak memory of plans, which no hardware changes."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from rules.sizing.memory import MemoryModel
+from rules.sizing.memory_software import MemoryOptions
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from rules.sizing.hardware import Hardware
+    from rules.sizing.plan_space import Fixed
+    from rules.sizing.results import Plan, Workload
+
+MOST_PEAKS = 65_536
+"""Plans whose peaks are kept for one workload; a design by deadline asks for about ten thousand."""
+Kind = TypeVar("Kind")
+
+
+class Kept(Generic[Kind]):
+    """Values by key, at most `most`; then the older half goes. Threads may share it: at worst a value is worked out twice."""
+
+    def __init__(self, most: int) -> None:
+        self.most = most
+        self._values: dict[Hashable, Kind] = {}
+
+    def get(self, key: Hashable) -> Kind | None:
+        """Return the value of a key, None where none is kept."""
+        return self._values.get(key)
+
+    def put(self, key: Hashable, value: Kind) -> Kind:
+        """Keep a value and return it."""
+        if len(self._values) >= self.most:
+            for old in list(self._values)[: self.most // 2]:
+                self._values.pop(old, None)
+        self._values[key] = value
+        return value
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._values.clear()
+
+
+class KeptMemory(MemoryModel):
+    """A memory model that keeps the peaks of its plans: servers of other GPUs are asked about the same plans."""
+
+    _peaks: Kept[tuple[float, float, float]] | None = None
+
+    def peak_bytes(self, plan: Plan) -> tuple[float, float, float]:
+        """Return (low, expected, high) bytes of the fullest GPU, everything on the device included."""
+        if self._peaks is None:
+            self._peaks = Kept(MOST_PEAKS)
+        key = _memory_key(plan)
+        found = self._peaks.get(key)
+        return self._peaks.put(key, super().peak_bytes(plan)) if found is None else found
+
+
+def _memory_key(plan: Plan) -> tuple[object, ...]:
+    """Return all of a plan but how many GPUs of each scale-up domain it uses: where its ranks are changes no rank's memory."""
+    return (
+        plan.tensor,
+        plan.pipeline,
+        plan.data,
+        plan.micro_batch,
+        plan.recompute,
+        plan.zero_stage,
+        plan.context,
+        plan.expert,
+        plan.virtual_stages,
+        plan.expert_tensor,
+        plan.sequence_parallel,
+        plan.offload,
+        plan.shard_group,
+        plan.schedule,
+        plan.recompute_layers,
+        plan.recompute_modules,
+    )
+
+
+class Question:
+    """A search that can be remembered: the workload is hashed by what its plans depend on."""
+
+    def __init__(self, workload: Workload, hardware: Hardware, gpus: int, fixed: Fixed, *, exhaustive: bool) -> None:
+        self.workload, self.gpus, self.fixed, self.exhaustive = workload, gpus, fixed, exhaustive
+        self.hardware = hardware.anonymous
+        self.key = (_essence(workload), self.hardware, gpus, fixed, exhaustive)
+        self.hash = hash(self.key)
+
+    def __hash__(self) -> int:
+        return self.hash
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Question) and self.key == other.key
+
+
+def _essence(workload: Workload) -> tuple[object, ...]:
+    return (
+        workload.kind,
+        workload.model,
+        workload.precision,
+        workload.optimizer,
+        workload.global_batch,
+        workload.sequence_length,
+        workload.trainable_parameters,
+        workload.flops_per_unit,
+        workload.post_training,
+        workload.rollout,
+        workload.reserved_gib,
+        workload.embedding_sharding,
+        workload.embedding_optimizer,
+        workload.image_share,
+        workload.fused_experts,
+    )
+
+
+class Remembered:
+    """A workload hashed by what memory and time depend on, and by what rests on the host, to remember its memory model."""
+
+    def __init__(self, workload: Workload, offload: str) -> None:
+        self.workload, self.offload, self.key = workload, offload, (*_essence(workload), offload)
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Remembered) and self.key == other.key
+
+
+@lru_cache(maxsize=16)
+def memory_model(workload: Remembered) -> MemoryModel:
+    """Return the memory model of a workload, kept between calls."""
+    return KeptMemory(workload.workload, MemoryOptions(offload=workload.offload))
