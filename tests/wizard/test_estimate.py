@@ -196,10 +196,15 @@ class TestUnreadableInput:
         ],
     )  # fmt: skip
     def test_one_message_names_the_row_and_the_key(self, key, value):
-        called = call("estimate", "-", stdin=table(RUN, RUN | {"id": "bad-one", key: value}))
+        called = call("estimate", "-", stdin=table(RUN | {"id": "bad-one", key: value}))
         called.assert_one_message()
         assert "bad-one" in called.err
         assert f"{key}: expected" in called.err
+
+    def test_the_other_rows_are_answered(self):
+        called = call("estimate", "-", "--json", stdin=table(RUN, RUN | {"id": "bad-one", "gpus": 0}))
+        assert called.code == 2
+        assert [row["iteration_s"] is None for row in called.json] == [False, True]
 
     @pytest.mark.parametrize(
         "document",

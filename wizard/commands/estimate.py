@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wizard.cli import GOOD, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -22,18 +22,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Estimate every row and print the results in order; returns 0."""
+    """Estimate every row and print the results in order; returns 0, or 2 where a row cannot be read: the others are answered even so."""
     from wizard.files import STANDARD_INPUT, read_standard_input, read_toml
     from wizard.imports.run_estimate import estimate_rows
-    from wizard.imports.run_rows import read_rows
+    from wizard.imports.run_rows import problem_of, read_rows
 
     piped = options.runs == "-"
     document = read_standard_input() if piped else read_toml(options.runs)
     rows, models = read_rows(document, STANDARD_INPUT if piped else options.runs)
+    problems = [f"{row.id}: {problem}" for row in rows if (problem := problem_of(row, models))]
+    for problem in problems:
+        narrate(f"cluster-wizard: {STANDARD_INPUT if piped else options.runs}: {problem}")
+    if len(problems) == len(rows):
+        return WRONG
     results = estimate_rows(rows, models, open_catalog(options.catalog))
+    code = WRONG if problems else GOOD
     if options.json:
         print_json(results)
-        return GOOD
+        return code
     _print_table(results)
     if not options.notes:
         _print_remedies(results)
@@ -45,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     unanswered = sum(result["tflops_per_gpu"] is None for result in results)
     told = "" if options.notes else "; --notes prints what was assumed"
     narrate(f"{len(results)} rows, {unanswered} without a time{told}")
-    return GOOD
+    return code
 
 
 def _print_table(results: list[dict[str, Any]]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rules.counting import counted
-from wizard.cli import GOOD, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -29,12 +29,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Validate and print; returns 0: a missed promise is an answer, not a failure."""
+    """Validate and print; returns 0: a missed promise is an answer, not a failure. 2 where values of a row cannot be read."""
     from wizard import validation_tables
+    from wizard.imports.run_outcomes import LEFT_OUT, UNREAD
     from wizard.validation import as_json
 
     catalog = open_catalog(options.catalog)
     found = _validation(options.runs, catalog)
+    wrong = {each.id: note for each in found.outcomes for note in each.notes if note.startswith((LEFT_OUT, UNREAD))}
+    for name, note in wrong.items():
+        narrate(f"cluster-wizard: {options.runs}: {name}: {note}")
+    if wrong and len(wrong) == len(found.outcomes):
+        return WRONG
     if options.json:
         print_json(as_json(found))
     elif options.markdown:
@@ -44,7 +50,7 @@ def run(options: argparse.Namespace) -> int:
     else:
         print(validation_tables.as_text(found))
     narrate(_summary(found))
-    return GOOD
+    return WRONG if wrong else GOOD
 
 
 def _validation(runs: str | None, catalog: Catalog) -> Validation:

@@ -6,11 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 from rules.regimes import Regime, model_kind_of, parallelism_of
 from rules.validation import Outcome
-from wizard.files import FileError
 from wizard.imports.run_estimate import estimate_rows
 from wizard.imports.run_machines import Machines
 from wizard.imports.run_models import Unanswerable
-from wizard.imports.run_rows import ROW_TABLES, read_rows
+from wizard.imports.run_rows import ROW_TABLES, problem_of, read_rows
 from wizard.imports.run_table import interpret
 
 if TYPE_CHECKING:
@@ -25,6 +24,8 @@ TERA = 1e12
 MEASURED = (
     "iteration_s", "tokens_per_s_per_gpu", "tflops_per_gpu", "images_per_s", "samples_per_s", "peak_mem_gib", "peak_mem_gb",
 )  # fmt: skip
+LEFT_OUT, UNREAD = "left out: ", "not read: "
+"""How the notes begin of a measured value and of a run that cannot be read."""
 OWN = "own"
 """Source of a person's own runs that name none."""
 
@@ -45,8 +46,10 @@ def outcomes_of(document: Mapping[str, Any], path: str, catalog: Catalog) -> lis
     machines = Machines(catalog)
     estimates = estimate_rows(rows, models, catalog)
     made = []
-    for number, (row, raw, estimate) in enumerate(zip(rows, raws, estimates, strict=True), start=1):
-        measured = _measured(raw, f"row {number} ({row.id})", path)
+    for row, raw, estimate in zip(rows, raws, estimates, strict=True):
+        measured, wrong = _measured(raw)
+        unread = [f"{UNREAD}{problem}" for problem in (problem_of(row, models),) if problem]
+        estimate["notes"] = [*unread, *wrong, *(() if unread else estimate["notes"])]
         try:
             case = interpret(row, models, catalog, machines)
         except Unanswerable:
@@ -55,20 +58,20 @@ def outcomes_of(document: Mapping[str, Any], path: str, catalog: Catalog) -> lis
     return made
 
 
-def _measured(raw: Mapping[str, Any], place: str, path: str) -> dict[str, float]:
-    """Return the measured values of a row; raises FileError for one that is no number above 0."""
-    found = {}
+def _measured(raw: Mapping[str, Any]) -> tuple[dict[str, float], list[str]]:
+    """Return the measured values of a row, and a note for each that is no number above 0 and is left out."""
+    found, wrong = {}, []
     for key in MEASURED:
         value = raw.get(key)
         if value is None:
             continue
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 < value < float("inf"):
-            raise FileError(path, f"{place}: {key}: expected a number above 0, as it was measured, got {str(value)[:40]!r}")
-        found[key] = float(value)
-    source = raw.get("source", OWN)
-    if not isinstance(source, str):
-        raise FileError(path, f"{place}: source: expected a text in quotes, such as the name of the cluster")
-    return found
+            wrong.append(f"{LEFT_OUT}{key}: expected a number above 0, as it was measured, got {str(value)[:40]!r}")
+        else:
+            found[key] = float(value)
+    if not isinstance(raw.get("source", OWN), str):
+        wrong.append(f"{LEFT_OUT}source: expected a text in quotes, such as the name of the cluster")
+    return found, wrong
 
 
 def _outcome(
@@ -80,7 +83,7 @@ def _outcome(
     peak = measured.get("peak_mem_gib") or (measured["peak_mem_gb"] / GB_PER_GIB if "peak_mem_gb" in measured else None)
     return Outcome(
         id=row.id,
-        source=str(raw.get("source", OWN)),
+        source=raw["source"] if isinstance(raw.get("source"), str) else OWN,
         table=str(raw.get("table", "")),
         model=row.text("model"),
         regime=regime,

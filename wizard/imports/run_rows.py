@@ -1,6 +1,7 @@
 """Tables of training runs as they are written: `[[run]]` or `[[memory]]` rows and `[models.*]`, with every value that is used checked.
 
-Measured values and unknown keys of a row are ignored. A value of the wrong type is an error that names file, row and key.
+Measured values and unknown keys of a row are ignored. A row or model with a value of the wrong type carries the problem, which names
+the key: that row cannot be answered, the others can.
 """
 
 from __future__ import annotations
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ROW_TABLES = ("run", "memory")
+PROBLEM = "problem"
+"""Key of a checked table of a model that says why it cannot be read."""
 LARGEST = 10**12
 _POSITIVE = (
     "seq_len", "gpus", "tp", "pp", "dp", "cp", "ep", "etp", "vpp", "micro_batch", "global_batch", "grad_accum", "batch_per_gpu",
@@ -40,10 +43,11 @@ _MODEL_TEXTS = ("attention", "embedding_precision", "optimizer", "hybrid")
 
 @dataclass(frozen=True)
 class RunRow:
-    """One row: its id and the values that describe the run; what was measured is left out."""
+    """One row: its id and the values that describe the run; what was measured is left out. `problem`: why it cannot be read, or ""."""
 
     id: str
     values: Mapping[str, Any]
+    problem: str = ""
 
     def count(self, key: str) -> int | None:
         """Return a whole number of the row, or None where it is not stated."""
@@ -56,7 +60,7 @@ class RunRow:
 
 
 def read_rows(document: Mapping[str, Any], path: str) -> tuple[tuple[RunRow, ...], Mapping[str, Mapping[str, Any]]]:
-    """Return the rows in order, and the tables of models by name; raises FileError for anything that cannot be read."""
+    """Return the rows in order, and the tables of models by name; raises FileError where there are no rows, or one without a name."""
     present = [name for name in ROW_TABLES if name in document]
     if len(present) != 1:
         held = "both [[run]] and [[memory]] tables; split it" if present else "no [[run]] or [[memory]] tables; write one for each run"
@@ -67,18 +71,21 @@ def read_rows(document: Mapping[str, Any], path: str) -> tuple[tuple[RunRow, ...
     models = document.get("models", {})
     if not isinstance(models, dict) or not all(isinstance(table, dict) for table in models.values()):
         raise FileError(path, "models: expected a table [models.NAME] for each model")
-    checked = {name: _model(table, f"models.{name}", path) for name, table in models.items()}
+    checked = {name: _model(table, name) for name, table in models.items()}
     return tuple(_row(row, f"{kind} {number}", path) for number, row in enumerate(rows, start=1)), checked
 
 
-def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
-    from rules.answers import shortened
+def problem_of(row: RunRow, models: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return why a row, or the table of its model, cannot be read, or ""."""
+    return row.problem or str(models.get(row.text("model"), {}).get(PROBLEM, ""))
 
+
+def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
     name = raw.get("id")
     if not isinstance(name, str) or not name:
         raise FileError(path, f"{place}: id: expected a text in quotes; give each row a name")
     raw = spelled(raw)
-    checker = _Checker(raw, f"{place} ({shortened(name)})", path)
+    checker = _Checker(raw)
     for key in _POSITIVE:
         checker.whole(key, 1)
     for key in _WHOLE:
@@ -92,12 +99,12 @@ def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
         checker.text(key)
     checker.kept |= {key: raw[key] for key in _LABELS if isinstance(raw.get(key), str)}
     if "model" not in raw:
-        raise FileError(path, f"{checker.place}: model: expected the name of a [models.*] table or of a model in the catalog")
-    return RunRow(name, checker.kept)
+        checker.problems.append("model: expected the name of a [models.*] table or of a model in the catalog")
+    return RunRow(name, checker.kept, "; ".join(checker.problems))
 
 
-def _model(raw: Mapping[str, Any], place: str, path: str) -> Mapping[str, Any]:
-    checker = _Checker(raw, place, path)
+def _model(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    checker = _Checker(raw)
     for key in _MODEL_POSITIVE:
         checker.whole(key, 1)
     for key in _MODEL_WHOLE:
@@ -110,16 +117,19 @@ def _model(raw: Mapping[str, Any], place: str, path: str) -> Mapping[str, Any]:
         checker.text(key)
     experts, chosen = checker.kept.get("experts", 0), checker.kept.get("topk", 0)
     if chosen > experts:
-        raise FileError(path, f"{place}: topk: a token cannot visit {chosen} of {experts} experts")
+        checker.problems.append(f"topk: a token cannot visit {chosen} of {experts} experts")
+    if checker.problems:
+        checker.kept[PROBLEM] = f"models.{name}: {'; '.join(checker.problems)}"
     return checker.kept
 
 
 class _Checker:
-    """Keeps the values of one table that have the right type; raises FileError for the first that has not."""
+    """Keeps the values of one table that have the right type, and a problem for each that has not."""
 
-    def __init__(self, raw: Mapping[str, Any], place: str, path: str) -> None:
-        self.raw, self.place, self.path = raw, place, path
+    def __init__(self, raw: Mapping[str, Any]) -> None:
+        self.raw = raw
         self.kept: dict[str, Any] = {}
+        self.problems: list[str] = []
 
     def whole(self, key: str, least: int, most: int = LARGEST) -> None:
         """Keep a whole number of at least `least`."""
@@ -127,9 +137,9 @@ class _Checker:
         if value is None:
             return
         if isinstance(value, bool) or not isinstance(value, (int, float)) or value != value or not least <= value <= most or value % 1:
-            limit = f"from {least} to {most}" if most < LARGEST else f"from {least}"
-            self._fail(key, f"a whole number {limit}", value)
-        self.kept[key] = int(value)
+            self._fail(key, f"a whole number from {least} to {most:,}", value)
+        else:
+            self.kept[key] = int(value)
 
     def number(self, key: str) -> None:
         """Keep a number of at least 0."""
@@ -138,7 +148,8 @@ class _Checker:
             return
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= LARGEST:
             self._fail(key, "a number from 0", value)
-        self.kept[key] = float(value)
+        else:
+            self.kept[key] = float(value)
 
     def flag(self, key: str) -> None:
         """Keep true or false."""
@@ -147,7 +158,8 @@ class _Checker:
             return
         if not isinstance(value, bool):
             self._fail(key, "true or false", value)
-        self.kept[key] = value
+        else:
+            self.kept[key] = value
 
     def text(self, key: str) -> None:
         """Keep a text."""
@@ -156,9 +168,10 @@ class _Checker:
             return
         if not isinstance(value, str) or not value:
             self._fail(key, "a text in quotes", value)
-        self.kept[key] = value
+        else:
+            self.kept[key] = value
 
     def _fail(self, key: str, expected: str, value: object) -> None:
         from rules.answers import shortened
 
-        raise FileError(self.path, f"{self.place}: {key}: expected {expected}, got {shortened(repr(value))}")
+        self.problems.append(f"{key}: expected {expected}, got {shortened(repr(value))}")

@@ -22,6 +22,7 @@ from rules.sizing.workload import FROZEN_FLOPS_SHARE, adapter_parameters
 from wizard.imports.run_memory import SHARDED_GRADIENTS, memory_options, only_arguments, schedule_of
 from wizard.imports.run_models import Unanswerable, model_of, reduced, size_note
 from wizard.imports.run_recipes import with_recipe
+from wizard.imports.run_rows import problem_of
 from wizard.imports.run_techniques import techniques_of
 from wizard.imports.run_words import (
     PRECISIONS,
@@ -87,11 +88,16 @@ class RunCase:
 def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Catalog, machines: Machines) -> RunCase:
     """Return what a row means; raises Unanswerable with the reason where it cannot be estimated."""
     name = row.text("model")
+    wrong = problem_of(row, models)
+    if wrong:
+        raise Unanswerable(wrong)
     shape, notes = model_of(name, models, catalog)
     shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
     hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
     row, known = with_recipe(row, hardware.gpu if hardware is not None else "", catalog)
     told = [*notes, *_hardware_notes(row, hardware, catalog), *known]
+    if row.text("recompute") and recompute_of(row.text("recompute")) is None:
+        told.append(f"recompute {row.text('recompute')!r} is not known: taken as not stated")
     numbers = _precision(row, told)
     precision = numbers.name
     base = _layout(row, shape, told)
@@ -100,6 +106,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     open_: list[str] = []
     batch, stated = _batch(row, base, shape, told)
     sizes = _micro_batches(row, base, batch, shape, open_)
+    told += _indivisible(row, base, batch, shape)
     workload = _workload(shape, precision, _optimizer(row, models.get(name, {}), told), batch, sequence, _adapters(row, shape, told))
     workload = replace(workload, post_training=post_training_of(row.text("workload")))
     if not row.count("layers_override"):
@@ -159,11 +166,15 @@ def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
     data = gpus // inside
     if stated is not None and stated != data:
         notes.append(f"dp {stated} contradicts {gpus} GPUs of tp {tensor} × pp {pipeline} × cp {context}: {data} is taken")
+    if not shape.experts and (row.count("ep") or 1) > 1:
+        notes.append(f"ep {row.count('ep')} is left out: the model has no experts")
     expert, expert_tensor = (row.count("ep") or 1) if shape.experts else 1, row.count("etp") or 1
     if (expert * expert_tensor > tensor * context * data) or (shape.experts and shape.experts % expert):
         raise Unanswerable(
             f"ep {expert} fits neither {tensor * context * data} ranks nor divides {shape.experts} experts; expected a divisor"
         )
+    if is_transformer(shape) and shape.attention_heads % tensor:
+        raise Unanswerable(f"tp {tensor} does not divide {shape.attention_heads} attention heads")
     if is_transformer(shape) and pipeline > shape.layers:
         raise Unanswerable(f"{shape.layers} layers cannot be split over {pipeline} pipeline stages")
     return Plan(tensor=tensor, pipeline=pipeline, context=context, expert=expert, expert_tensor=expert_tensor, data=data)
@@ -230,6 +241,15 @@ def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_
         return (MICRO_BATCH_OF_PIPELINES,)
     open_.append("micro_batch")
     return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
+
+
+def _indivisible(row: RunRow, base: Plan, batch: int, shape: ModelShape) -> tuple[str, ...]:
+    """Return a note where a stated batch is no whole number of micro-batches on each data-parallel rank."""
+    micro = row.count("micro_batch") or 1
+    if not is_transformer(shape) or batch % (base.data * micro) == 0:
+        return ()
+    told = f"a global batch of {batch} is no multiple of {counted(base.data, 'data-parallel rank')} × micro_batch {micro}"
+    return (f"{told}: training code refuses it; {max(1.0, batch / (base.data * micro)):.3g} micro-batches are timed",)
 
 
 def _adapters(row: RunRow, shape: ModelShape, notes: list[str]) -> str:
