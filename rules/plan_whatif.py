@@ -1,4 +1,4 @@
-"""What if the plan recomputed more, sharded further, or took smaller micro-batches: memory and step time before and after, at once.
+"""What if the plan recomputed more, sharded further, or took other micro-batches: memory and step time before and after, at once.
 
     effect = plan_what_if(considered, "parallelism.recompute", "full")
     effect.before.peak_gib, effect.after.peak_gib, effect.slower
@@ -90,8 +90,8 @@ def plan_what_if(considered: Considered, key: str, value: str) -> PlanEffect | N
 def next_value(considered: Considered, key: str) -> str | None:
     """Return the value that one key press leads to: the next in order, from the last to the first; None where there is no other.
 
-    Recomputation none → selective → full, ZeRO stage 0 → 3 (1 with a pipeline), micro-batch halved down to 1, then doubled back up to
-    the sequences of a data-parallel rank. Raises KeyError for a key that is none of `KEYS`.
+    Recomputation none → selective → full, ZeRO stage 0 → 3 (1 with a pipeline), micro-batch halved down to 1, and doubled from there.
+    Raises KeyError for a key that is none of `KEYS`.
     """
     chosen = considered.ranking.chosen
     choice = chosen.candidate.choice if chosen is not None else None
@@ -103,6 +103,8 @@ def next_value(considered: Considered, key: str) -> str | None:
     if not values:
         return None
     later = [value for value in values if _order(key, value) > _order(key, now)]
+    if not later and key == "parallelism.micro_batch":
+        return values[-1]
     return (later or values)[0]
 
 

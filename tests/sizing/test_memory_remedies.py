@@ -183,6 +183,16 @@ def test_one_key_changes_the_plan_and_shows_both(considered):
     assert effect.before.peak_gib[1] == pytest.approx(magnitude(considered.ranking.chosen.candidate.choice.memory.expected, "GiB"))
 
 
+@pytest.mark.parametrize(("now", "following"), [(1, "2"), (2, "1"), (4, "2"), (8, "4")])
+def test_one_key_halves_micro_batches_and_doubles_the_smallest(considered, now, following):
+    """From one sequence the next to try is two, not all 1,024 that a rank has."""
+    chosen = considered.ranking.chosen
+    choice = chosen.candidate.choice
+    other = replace(chosen, candidate=replace(chosen.candidate, choice=replace(choice, plan=replace(choice.plan, micro_batch=now))))
+    ranking = replace(considered.ranking, good=(other,), unproven=(), bad=())
+    assert next_value(replace(considered, ranking=ranking), "parallelism.micro_batch") == following
+
+
 def test_a_change_that_cannot_be_is_none(considered):
     assert plan_what_if(considered, "parallelism.micro_batch", "3") is None
     assert plan_what_if(considered, "parallelism.zero_stage", "4") is None

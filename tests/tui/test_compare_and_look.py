@@ -89,7 +89,7 @@ async def test_every_registered_picture_is_shown_within_80_columns_and_memory_na
             assert all(len(line) <= 78 for line in app.screen.lines), picture.id
         app.screen.action_show_picture("memory")
         await rest(app, pilot)
-        assert "what if: r recompute more, z another ZeRO stage, m smaller micro-batches" in screen_text(app)
+        assert "what if: r recompute more, z another ZeRO stage, m another micro-batch" in screen_text(app)
         text = await press(app, pilot, "m")
         assert "Before and after" in text
         assert "GiB" in text

@@ -118,7 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
     Action("try_recompute", ("r",), "What if: recompute more", "Memory and time with the next recomputation; keep or drop it.", "look"),
     Action("try_sharding", ("z",), "What if: another ZeRO stage", "Memory and time with the next ZeRO stage; keep or drop it.", "look"),
-    Action("try_micro_batch", ("m",), "What if: smaller micro-batches", "Memory and time with half of them; keep or drop it.", "look"),
+    Action("try_micro_batch", ("m",), "What if: another micro-batch", "Memory and time with half of it, or with two where it is one; keep or drop it.", "look"),
     # the sliders
     Action("slide_down", ("left", "minus"), "Less", "Move the slider to the stop before.", "sliders", "less", urgent=True),
     Action("slide_up", ("right", "plus"), "More", "Move the slider to its next stop.", "sliders", "more", urgent=True),
@@ -156,6 +156,11 @@ WIDER = {"compare": "list", "look": "list", "everywhere": ""}
 
 HOMES = {"start": "start_page", "list": "show_design", "compare": "compare_candidates", "look": "look", "sliders": "sliders"}
 """By scope: the action that shows a screen on which its actions work."""
+
+
+def action_of(id_: str) -> Action:
+    """Return an action by its name."""
+    return next(each for each in ACTIONS if each.id == id_)
 
 
 def actions_of(scope: str) -> tuple[Action, ...]:

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 MARGIN = 4
 TRIES_PLANS = "memory"
-TRIES = {"try_recompute": "recompute more", "try_sharding": "another ZeRO stage", "try_micro_batch": "smaller micro-batches"}
+TRIES = {"try_recompute": "recompute more", "try_sharding": "another ZeRO stage", "try_micro_batch": "another micro-batch"}
 """What may be tried from the picture of memory by one key, by action."""
-NOTHING = "There is nothing to draw yet: the design is being worked out."
+NOTHING = "There is nothing to draw yet: "
 
 
 class LookScreen(TabScreen):
@@ -86,12 +86,14 @@ class LookScreen(TabScreen):
         self.show_tabs()
         self._show_names()
         considered = self.work.considered
-        state = (self.picture, self.work.settled, id(considered), self.size.width)
+        state = (self.picture, self.work.settled, id(considered), self.size.width, self.work.error)
         if state == self._drawn:
             return
         self._drawn = state
         if considered is None or self.work.design is None or self.work.design.figures is None:
-            self._put([NOTHING if self.work.design is None else "There is no design, so there is nothing to draw."])
+            self._put(
+                [NOTHING + self.work.why_no_design if self.work.design is None else "There is no design, so there is nothing to draw."]
+            )
         else:
             self._draw(self.picture, considered, self.size.width - MARGIN)
 
@@ -171,7 +173,7 @@ class LookScreen(TabScreen):
         self._try_plan("parallelism.zero_stage")
 
     def action_try_micro_batch(self) -> None:
-        """Show the design with smaller micro-batches beside the design as it is."""
+        """Show the design with another micro-batch beside the design as it is."""
         self._try_plan("parallelism.micro_batch")
 
     def _try_plan(self, key: str) -> None:
@@ -197,7 +199,7 @@ class LookScreen(TabScreen):
         """Ask for a file and write the picture: as text where its name ends in .txt, else as SVG."""
         considered = self.work.considered
         if considered is None:
-            self.notify(NOTHING, severity="warning")
+            self.notify(NOTHING + self.work.why_no_design, severity="warning")
             return
         picture = self.picture
 
