@@ -134,12 +134,17 @@ def test_denser_racks_shorten_runs():
     def longest(**answers):
         considered, candidate = designed({**DESIGNS["thin racks"], "scale.nodes": 700, **answers})
         rows = [row for row in schedule_of(candidate, considered.context) if row.link.network == "compute"]
-        return max(row.run_m for row in rows), {row.medium for row in rows}
+        bought = {line.item: line.quantity for line in candidate.bom}
+        return max(row.run_m for row in rows), {row.medium for row in rows}, candidate.facility.rack_count, bought
 
     thin, dense = longest(), longest(**{"facility.rack_power": "45 kW"})
     assert thin[0] > 50 > dense[0]
     assert "dr" in thin[1]
     assert "dr" not in dense[1]
+    assert thin[2] > 700 > 350 > dense[2], "one node to a rack, then four"
+    long, short = (each[3]["nvidia-mms4x00-ns-800"] for each in (thin, dense))
+    assert long > 1000 > 100 > short, "twin single-mode modules for runs beyond 50 m are hardly bought any more"
+    assert dense[3]["nvidia-mma4z00-ns-800"] > thin[3]["nvidia-mma4z00-ns-800"], "multimode ones take their place"
 
 
 def test_runs_by_hand():
