@@ -70,6 +70,7 @@ class Group(NamedTuple):
         return -(-self.ranks // max(1, self.local))
 
 
+@lru_cache(maxsize=65536)
 def group(ranks: int, stride: int, domain: int) -> Group:
     """Return the group of `ranks` ranks that lie `stride` GPUs apart in machines of which `domain` GPUs share a scale-up domain.
 

@@ -9,6 +9,7 @@ Rates belong to GPU and precision. Times are seconds, sizes bytes, per GPU and m
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.expert_work import expert_work
@@ -153,7 +154,7 @@ class Arithmetic:
         """Return the format to which inputs of products are cast, as the GPU computes it."""
         return "fp8_block" if self.precision == "mxfp8" else self.hardware.rate(self.precision).native
 
-    @property
+    @cached_property
     def fuses_experts(self) -> bool:
         """Return whether experts are activated and cast inside their products."""
         gated, blackwell = self.shape.gated_ffn, "Blackwell" in self.hardware.architecture or "Rubin" in self.hardware.architecture
@@ -191,7 +192,11 @@ class Arithmetic:
         self, tokens: float, tensor: int, moe: bool, expert: int = 1, expert_tensor: int = 1, sharded_norms: bool = True, context: int = 1
     ) -> LayerTime:
         """Return the times of one layer for `tokens` tokens of a micro-batch (after context parallelism), `tensor` ways sharded."""
-        return self.with_context(self.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded_norms), tokens, tensor, context)
+        made = self.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded_norms)
+        if context == 1:
+            return made
+        forward, backward = self.ring_attention(tokens, tensor, context)
+        return made._replace(attention=forward, attention_backward=backward)
 
     def whole_layer(self, tokens: float, tensor: int, moe: bool, expert: int, expert_tensor: int, sharded_norms: bool) -> LayerTime:
         """Return the times of one layer whose attention sees whole sequences and that waits for nobody."""
@@ -211,15 +216,13 @@ class Arithmetic:
         beside = expert_work(self, tokens, tensor, expert, expert_tensor)
         return made._replace(experts=beside.forward, experts_backward=beside.backward)
 
-    def with_context(self, made: LayerTime, tokens: float, tensor: int, context: int) -> LayerTime:
-        """Return a layer whose sequences lie on `context` ranks."""
-        if context > 1:
-            forward, backward = self._attention(tokens, tensor, context)
-            merged = context * tokens * self.shape.attention_heads / tensor * self._value_width()
-            ahead, behind = (self.streamed(each * merged) for each in RING_BYTES)
-            scan = self._scan(tokens, tensor)
-            made = made._replace(attention=forward + ahead + scan, attention_backward=backward + behind + ELEMENTWISE_BACKWARD * scan)
-        return made
+    def ring_attention(self, tokens: float, tensor: int, context: int) -> tuple[float, float]:
+        """Return (forward, backward) seconds of the mixers of a layer whose sequences lie on `context` ranks."""
+        forward, backward = self._attention(tokens, tensor, context)
+        merged = context * tokens * self.shape.attention_heads / tensor * self._value_width()
+        ahead, behind = (self.streamed(each * merged) for each in RING_BYTES)
+        scan = self._scan(tokens, tensor)
+        return forward + ahead + scan, backward + behind + ELEMENTWISE_BACKWARD * scan
 
     def host_wait(self, made: LayerTime, exchange: float) -> float:
         """Return how long a GPU waits for its host in a layer with experts, which takes at least as long as the host needs to launch it.

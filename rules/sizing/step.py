@@ -71,6 +71,7 @@ class StepModel:
         self._blocks: dict[tuple[object, ...], Block] = {}
         self._layers: dict[tuple[object, ...], LayerTime] = {}
         self._heads: dict[tuple[float, int], float] = {}
+        self._rings: dict[tuple[float, int, int], tuple[float, float]] = {}
 
     def block(self, plan: Plan) -> Block:
         """Return the average layer of the plan's sharding."""
@@ -89,19 +90,23 @@ class StepModel:
         for weight, moe in ((1 - share, False), (share, True)):
             if weight:
                 made = self._layer(tokens, plan.tensor, moe, plan.expert, plan.expert_tensor, sharded)
-                parts.append((weight, self.arithmetic.with_context(made, tokens, plan.tensor, plan.context)))
-        attention = sum(weight * (made.attention + made.attention_backward) for weight, made in parts)
+                if plan.context > 1:
+                    ahead, behind = self._ring(tokens, plan.tensor, plan.context)
+                    made = made._replace(attention=ahead, attention_backward=behind)
+                parts.append((weight, moe, made))
+        attention = sum([weight * (made.attention + made.attention_backward) for weight, _, made in parts])
         traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
         if share:
-            weight, made = parts[-1]
-            parts[-1] = (weight, made._replace(wait=self.arithmetic.host_wait(made, traffic.expert / share)))
-        products = sum(weight * (made.products + made.products_backward) for weight, made in parts)
-        elementwise = sum(weight * (made.elementwise + made.elementwise_backward + made.wait) for weight, made in parts)
-        elementwise += sum(weight * (made.experts + made.experts_backward) for weight, made in parts)
-        forward = sum(weight * made.forward for weight, made in parts)
-        kinds = (moe for weight, moe in ((1 - share, False), (share, True)) if weight)
+            weight, moe, made = parts[-1]
+            parts[-1] = (weight, moe, made._replace(wait=self.arithmetic.host_wait(made, traffic.expert / share)))
+        products = elementwise = forward = cheap = 0.0
         code, named = self.arithmetic.techniques, plan.recompute_modules
-        cheap = sum(part[0] * repeated_seconds(self.shape, code, part[1], moe, named) for part, moe in zip(parts, kinds, strict=True))
+        for weight, moe, made in parts:
+            products += weight * (made.products + made.products_backward)
+            beside = made.experts + made.experts_backward
+            elementwise += weight * (made.elementwise + made.elementwise_backward + made.wait + beside)
+            forward += weight * made.forward
+            cheap += weight * repeated_seconds(self.shape, code, made, moe, named)
         head = self._head(tokens, plan.tensor)
         return Block(products, attention, elementwise, cheap, forward, head, traffic, tokens)
 
@@ -111,6 +116,13 @@ class StepModel:
         found = self._layers.get(key)
         if found is None:
             found = self._layers[key] = self.arithmetic.whole_layer(tokens, tensor, moe, expert, expert_tensor, sharded)
+        return found
+
+    def _ring(self, tokens: float, tensor: int, context: int) -> tuple[float, float]:
+        """Return the attention of a layer on `context` ranks, forward and backward; kept, for experts change nothing about it."""
+        found = self._rings.get((tokens, tensor, context))
+        if found is None:
+            found = self._rings[tokens, tensor, context] = self.arithmetic.ring_attention(tokens, tensor, context)
         return found
 
     def _head(self, tokens: float, tensor: int) -> float:
