@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
+from datetime import date
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 EITHER = {"scale.nodes": ("scale.gpus",), "scale.gpus": ("scale.nodes",)}
 """Answers that say the same thing in two ways, so that only one of them can be given."""
+DATE = "measured.date"
+FIRST_DAY = {4: "-01-01", 7: "-01"}
+"""What makes a day of a year or a month, by the letters of a text."""
+FIRST_YEAR = 2000
+"""Nothing that this project designs was measured before."""
 MOST_NAMED = 5
 """Names that a message lists."""
 LEAST_LIKENESS = 0.6
@@ -59,11 +65,23 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         from rules.sizing.own_prices import check_own_prices  # reads answers itself
 
         check_own_prices(answers, catalog)
+    if answers.given(DATE) and not _is_date(answers.text(DATE)):
+        raise AnswerError(DATE, f"{answers.text(DATE)!r} is no date; write a day, month or year such as {field_of(DATE).example!r}")
     for key, value in answers.values.items():
         declared = field_of(key)
         if declared.kind == "quantity" and foreign_currency(declared, str(value)):
             amount = answers.number(key) or 0.0
             check_range(declared, amount, amount)
+
+
+def _is_date(text: str) -> bool:
+    """Return whether a text is a day, a month or a year, as the catalog writes them."""
+    if not all(letter.isascii() and (letter.isdigit() or letter == "-") for letter in text):
+        return False
+    try:
+        return date.fromisoformat(text + FIRST_DAY.get(len(text), "")).year >= FIRST_YEAR
+    except ValueError:
+        return False
 
 
 def _check_vendors(answers: Answers, catalog: Catalog) -> None:

@@ -140,7 +140,7 @@ def check_range(declared: AnswerField, value: float, shown: float) -> None:
 def _parse_number_text(declared: AnswerField, raw: object) -> Value:
     """Check a number and keep it as it was written ("15.6T"), so that a file shows what the person said."""
     number = _parse_number(declared, raw)
-    if "%" in declared.units_ignored and 0 < number < 1 and (not isinstance(raw, str) or raw.strip()[-1].isdigit()):
+    if "%" in declared.units_ignored and 0 < number <= 1 and (not isinstance(raw, str) or raw.strip()[-1].isdigit()):
         raise AnswerError(declared.key, f"{number:g} can be a share or a percentage; write '{number:g} %' or '{100 * number:g} %'")
     if isinstance(raw, str):
         return _one_line(declared, raw)

@@ -23,6 +23,8 @@ BILLED_BY_NAME = ("nfs-file-server", "home-file-server", "parallel-file-system",
 TRAY = "-tray"
 DEAREST_USD = 1e9
 """No single item costs more: a hundred times the dearest rack of the catalog, in USD."""
+LEAST_WORTH, MOST_WORTH = 1e-7, 1e6
+"""No currency is worth less or more in USD: a hundredth of the weakest (the Lebanese pound, 1e-5), and far above any coin or ounce."""
 SHELVES = ("nodes", "gpus", "switches", "nics", "cables", "storage", "racks", "pdus", "cooling", "cpus")
 _CURRENCY = re.compile(r"[A-Z]{3}")
 _AMOUNT = re.compile(r"(.*?)\s*([A-Z]{3})")
@@ -90,6 +92,12 @@ def _rates(given: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
         number, unit = _number(RATES, value)
         if not _CURRENCY.fullmatch(currency) or unit not in ("", USD) or number <= 0:
             raise AnswerError(RATES, f"{text!r}: expected a currency of three letters and its worth above zero, such as 'EUR = 1.08'")
+        if not LEAST_WORTH <= number <= MOST_WORTH:
+            raise AnswerError(
+                RATES, f"{text!r}: no currency is worth so many USD; write what one unit is worth, such as 'EUR = 1.08'"
+            )
+        if currency in rates and currency != USD:
+            raise AnswerError(RATES, f"{currency!r} is given two rates; keep one of them")
         if currency == USD and number != 1.0:
             raise AnswerError(RATES, f"{text!r}: all is counted in USD, so one USD is worth 1; name another currency")
         rates[currency] = number

@@ -19,10 +19,9 @@ SWING = 0.10
 YEARS_SWING = 1.0
 """Years of use more or less: the next generation comes a year earlier or later than planned."""
 GROUPS = {
-    "price of the servers": ("server", "compute"),
+    "price of the servers": ("server", "compute", "spares"),
     "price of the network": ("switch", "cable", "transceiver", "optic", "fibre", "network", "nic", "spares_network"),
     "price of the storage": ("storage",),
-    "price of spare servers": ("spares",),
     "price of racks, power and cooling": ("rack", "power", "cooling"),
 }
 OTHER_GROUP = "price of other parts"

@@ -58,12 +58,14 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
 
 
 def _in_own_currency(cost: CostEstimate, context: Context) -> list[str]:
-    """Return the total in each currency of which the person named the rate."""
+    """Return what is paid at the start in each currency of which the person named the rate."""
     if cost.outlay is None:
         return []
+    once = ", ".join(cost.charges.once) if cost.charges is not None else ""
+    what = f"the purchase with {once}" if once else "the purchase"
     amount = magnitude(cost.outlay.expected, "USD")
     rates = {name: rate for name, rate in exchange_rates(context.answers).items() if name != USD}
-    return [f"the purchase is {amount / rate:,.0f} {name} at {rate:g} USD, your own rate" for name, rate in rates.items()]
+    return [f"{what} is {amount / rate:,.0f} {name} at {rate:g} USD, your own rate" for name, rate in rates.items()]
 
 
 def _parts(cost: CostEstimate) -> dict[str, object]:

@@ -80,6 +80,11 @@ def test_a_row_of_the_catalog_in_euros_counts_once_its_rate_is_known(catalog):
         ("budget.exchange_rates", ["EURO = 1.08"], "three letters"),
         ("budget.exchange_rates", ["EUR = 0"], "three letters"),
         ("budget.exchange_rates", ["USD = 2"], "one USD is worth 1"),
+        ("budget.exchange_rates", ["EUR = 1.08", "EUR = 1.10"], "two rates"),
+        ("budget.exchange_rates", ["EUR = 1e30"], "no currency is worth so many USD"),
+        ("budget.exchange_rates", ["JPY = 1e-12"], "no currency is worth so many USD"),
+        ("measured.date", "2026-13-45", "a day, month or year such as '2026-11-03'"),
+        ("measured.date", "last week", "a day, month or year such as '2026-11-03'"),
         ("budget.own_prices", ["nvidia-dgx-h200 = 1e12 USD"], "check amount and currency"),
         ("budget.own_prices", ["nvidia-dgx-h200 = 1 USD", "nvidia-dgx-h200 = 2 USD"], "two prices"),
         ("budget.own_prices", ["nvidia-dgx-h200 = 1 USD", "dgx-h200 = 2 USD"], "one item with two prices"),
@@ -181,13 +186,13 @@ def test_renting_is_an_alternative_of_the_design(catalog):
 
 
 def test_what_moves_the_total_is_named_with_both_ends(catalog):
-    """The servers' price has no range of its own: a tenth to both sides, 2 x 0.1 x 515,000 for each of them."""
-    candidate, context = chosen(catalog, {})
+    """The servers' price has no range of its own: a tenth to both sides, 2 x 0.1 x 515,000 for each of 13, the spare one among them."""
+    candidate, context = chosen(catalog, {"scale.nodes": 12})
     rows = sensitivities(candidate.cost, candidate, context)
     assert [row.swing for row in rows] == sorted((row.swing for row in rows), reverse=True)
     servers = next(row for row in rows if row.name == "price of the servers")
-    count = sum(line.quantity for line in candidate.cost.bom if line.item == "nvidia-dgx-b200" and line.category != "spares")
-    assert servers.swing == pytest.approx(0.2 * 515_000 * count, rel=0.01)
+    assert servers.swing == pytest.approx(0.2 * 515_000 * 13, rel=1e-6)
+    assert "price of spare servers" not in {row.name for row in rows}
     assert len(rows) >= 5
     total = usd(candidate.cost.ownership.expected)
     assert all(min(row.low, row.high) <= total * 1.000001 and max(row.low, row.high) >= total * 0.999999 for row in rows)

@@ -60,6 +60,7 @@ def test_no_amount_is_left(catalog, mode):
     assert loaded.answers.given("budget.utilisation")
     if mode.get("scale.mode") == "budget":
         assert loaded.answers.count("scale.nodes") == considered.ranking.chosen.candidate.nodes
+    assert not re.search(r'because = ".*[;:]"\n', text), "a sentence ends where the amount stood"
     assert [row["quantity"] for row in loaded.document["bom"]] == [line.quantity for line in considered.ranking.chosen.candidate.cost.bom]
 
 

@@ -124,14 +124,14 @@ class TestMessages:
         assert str(caught.value) == message
 
     @pytest.mark.parametrize("field", [each for each in FIELDS if "%" in each.units_ignored], ids=lambda field: field.key)
-    def test_a_bare_number_below_one_is_neither_a_share_nor_a_percentage(self, field):
-        """0.19 may mean 19 % or 0.19 %: typed or in a file, with or without quotes, it is asked and never guessed."""
+    def test_a_bare_number_up_to_one_is_neither_a_share_nor_a_percentage(self, field):
+        """0.19 may mean 19 % or 0.19 %, 1 may be all or a hundredth: typed or in a file, quoted or not, it is asked, not guessed."""
         section, _, name = field.key.partition(".")
-        for bare in ("0.19", '"0.19"'):
-            with pytest.raises(FileError, match=re.escape(f"{field.key}: 0.19 can be a share or a percentage; write '0.19 %' or '19 %'")):
+        for bare, told in (("0.19", "'0.19 %' or '19 %'"), ('"0.19"', "'0.19 %' or '19 %'"), ("1.0", "'1 %' or '100 %'")):
+            with pytest.raises(FileError, match=re.escape(f"can be a share or a percentage; write {told}")):
                 interpret(parse_toml(f"[{section}]\n{name} = {bare}\n".encode(), "a.toml"), "a.toml")
-        assert list(schemas.validator("answers").iter_errors({section: {name: 0.19}}))
-        for plain, number in ((19, 19), ("0.19 %", 0.19), (0, 0)):
+        assert all(list(schemas.validator("answers").iter_errors({section: {name: bare}})) for bare in (0.19, 1))
+        for plain, number in ((19, 19), ("0.19 %", 0.19), ("1 %", 1), (0, 0)):
             assert Answers.of({field.key: plain}).number(field.key) == number
             assert not list(schemas.validator("answers").iter_errors({section: {name: plain}}))
 

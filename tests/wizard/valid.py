@@ -30,7 +30,7 @@ def raw_value(field: AnswerField) -> st.SearchStrategy[object]:
         return st.integers(int(low), int(high)) | st.just("unknown")
     numbers = st.floats(low, high, allow_nan=False, allow_subnormal=False)
     if "%" in field.units_ignored:
-        return st.floats(1.0, high, allow_nan=False) | st.just(0) | numbers.map(lambda number: f"{number!r} %")
+        return st.floats(1.0, high, allow_nan=False, exclude_min=True) | st.just(0) | numbers.map(lambda number: f"{number!r} %")
     if field.kind == "number":
         return numbers
     inside = st.floats(low + (high - low) * 1e-9, high * (1 - 1e-9), allow_nan=False)

@@ -107,5 +107,5 @@ def _clean(value: Any) -> Any:
         return [_clean(each) for each in value if not (isinstance(each, str) and AMOUNT.search(each))]
     if isinstance(value, str) and AMOUNT.search(value):
         kept = [sentence for sentence in re.split(r"(?<=[.;:])\s+", value) if not AMOUNT.search(sentence)]
-        return " ".join(kept) or "taken out: it is about money"
+        return re.sub(r"[;:]$", ".", " ".join(kept)) or "taken out: it is about money"
     return value

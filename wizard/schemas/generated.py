@@ -130,8 +130,8 @@ def _forms(field: AnswerField) -> list[Schema]:
     number: Schema = {"type": "integer" if field.kind == "count" else "number"}
     number |= {} if field.minimum is None else {"minimum": field.minimum}
     number |= {} if field.maximum is None else {"maximum": field.maximum}
-    if "%" in field.units_ignored:  # a bare number between 0 and 1 can be a share or a percentage
-        number = {"anyOf": [number | {"minimum": 1}, {"const": 0}]}
+    if "%" in field.units_ignored:  # a bare number above 0 and up to 1 can be a share or a percentage
+        number = {"anyOf": [number | {"exclusiveMinimum": 1}, {"const": 0}]}
     return [number, {"type": "string", "pattern": NUMBER_PATTERN, "maxLength": LONGEST_NAME}]
 
 
