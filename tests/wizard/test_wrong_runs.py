@@ -26,12 +26,15 @@ WRONG = {
     "heads": ({"tp": 7, "gpus": 112}, "tp 7 does not divide 64 attention heads"),
     "stages": ({"pp": 128, "gpus": 2048}, "80 layers cannot be split over 128"),
     "unequal": ({"gpus": 63}, "63 GPUs cannot be split"),
-    "experts": ({"model": "deepseek-v3", "ep": 7, "gpus": 112}, "ep 7 fits neither"),
+    "experts": ({"model": "deepseek-v3", "ep": 7, "gpus": 112}, "ep 7 does not divide 256 experts"),
+    "ranks": ({"model": "deepseek-v3", "ep": 256, "pp": 16}, "ep 256 × etp 1 are more than the 4 ranks"),
+    "shared": ({"model": "shared"}, "models.shared: kv_heads: 4 query heads cannot share 8 heads"),
     "shape": ({"model": "mine"}, "models.mine: layers: expected"),
 }
 NOTED = {
     "batch": ({"global_batch": 127}, "127 is no multiple of 4 data-parallel ranks"),
     "dense": ({"ep": 8}, "ep 8 is left out"),
+    "mixers": ({"model": "nemotron-h-56b", "tp": 8, "pp": 1}, "state-space mixers are counted"),
     "recompute": ({"recompute": "zzz"}, "recompute 'zzz' is not known"),
 }
 
@@ -47,7 +50,7 @@ def table(tmp_path_factory):
     rows = []
     for name, (changed, _) in (WRONG | NOTED).items():
         rows += [{"id": name, **GOOD, **changed}, {"id": f"good-{name}", **GOOD}]
-    lines = ["[models.mine]\nlayers = 0\nhidden = 64\n"]
+    lines = ["[models.mine]\nlayers = 0\nhidden = 64\n", "[models.shared]\nlayers = 2\nhidden = 64\nheads = 4\nkv_heads = 8\n"]
     lines += ["\n".join(["[[run]]", *(f"{key} = {written(value)}" for key, value in row.items() if value is not None)]) for row in rows]
     path = tmp_path_factory.mktemp("runs") / "runs.toml"
     path.write_text("\n".join(lines), "utf-8")

@@ -118,6 +118,9 @@ def _model(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     experts, chosen = checker.kept.get("experts", 0), checker.kept.get("topk", 0)
     if chosen > experts:
         checker.problems.append(f"topk: a token cannot visit {chosen} of {experts} experts")
+    heads, shared = checker.kept.get("heads", 0), checker.kept.get("kv_heads", 0)
+    if shared > heads > 0:
+        checker.problems.append(f"kv_heads: {heads} query heads cannot share {shared} heads of keys and values")
     if checker.problems:
         checker.kept[PROBLEM] = f"models.{name}: {'; '.join(checker.problems)}"
     return checker.kept

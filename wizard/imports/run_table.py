@@ -169,11 +169,13 @@ def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
     if not shape.experts and (row.count("ep") or 1) > 1:
         notes.append(f"ep {row.count('ep')} is left out: the model has no experts")
     expert, expert_tensor = (row.count("ep") or 1) if shape.experts else 1, row.count("etp") or 1
-    if (expert * expert_tensor > tensor * context * data) or (shape.experts and shape.experts % expert):
-        raise Unanswerable(
-            f"ep {expert} fits neither {tensor * context * data} ranks nor divides {shape.experts} experts; expected a divisor"
-        )
-    if is_transformer(shape) and shape.attention_heads % tensor:
+    ranks = tensor * context * data
+    if expert * expert_tensor > ranks:
+        raise Unanswerable(f"ep {expert} × etp {expert_tensor} are more than the {ranks} ranks (tp × cp × dp) that share experts")
+    if shape.experts and shape.experts % expert:
+        raise Unanswerable(f"ep {expert} does not divide {shape.experts} experts")
+    # heads that stand for state-space mixers are no heads that tensor parallelism splits
+    if is_transformer(shape) and not shape.scanned_channels and shape.attention_heads % tensor:
         raise Unanswerable(f"tp {tensor} does not divide {shape.attention_heads} attention heads")
     if is_transformer(shape) and pipeline > shape.layers:
         raise Unanswerable(f"{shape.layers} layers cannot be split over {pipeline} pipeline stages")

@@ -118,7 +118,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("copy_picture", ("y",), "Copy this picture", "Put its text on the clipboard.", "look", "copy"),
     Action("try_recompute", ("r",), "What if: recompute more", "Memory and time with the next recomputation; keep or drop it.", "look"),
     Action("try_sharding", ("z",), "What if: another ZeRO stage", "Memory and time with the next ZeRO stage; keep or drop it.", "look"),
-    Action("try_micro_batch", ("m",), "What if: another micro-batch", "Memory and time with half of it, or with two where it is one; keep or drop it.", "look"),
+    Action("try_micro_batch", ("m",), "What if: another micro-batch", "Memory and time with half of it, from 1 with 2.", "look"),
     # the sliders
     Action("slide_down", ("left", "minus"), "Less", "Move the slider to the stop before.", "sliders", "less", urgent=True),
     Action("slide_up", ("right", "plus"), "More", "Move the slider to its next stop.", "sliders", "more", urgent=True),
