@@ -151,6 +151,17 @@ def test_both_ends_of_a_link_have_lanes_that_agree(catalog):
     assert any("1:2 splitter fibre" in item for item in split.cables)
 
 
+def test_modules_of_twin_port_cages_in_nodes_are_ordered_flat_topped(catalog):
+    """A DGX H100 has four twin-port cages for eight adapters [NVIDIA DGX H100 guide]; they take the flat-topped MMA4Z00-NS."""
+
+    def flat(node, units):
+        return [note for note in designed(catalog, node, units, preferences__fabric="infiniband").compute.notes if "flat-topped" in note]
+
+    assert [note.split(":")[0] for note in flat("nvidia-dgx-h100", 64)] == ["256 twin-port modules for the nodes"]
+    assert [note.split(":")[0] for note in flat("nvidia-dgx-h100", 2)] == ["8 cables to the nodes' twin-port cages"]
+    assert flat("nvidia-dgx-b300", 64) == [], "a cage for each adapter, for which modules are sold flat only"
+
+
 def test_copper_between_racks_is_as_long_as_the_way(catalog):
     """12 Q3400 of 4U are 48U, two racks: passive copper of 2 m does not reach, linear active copper of 5 m is not sold for 1.6T."""
     network = designed(catalog, "nvidia-dgx-b300", 64, preferences__fabric="infiniband").compute

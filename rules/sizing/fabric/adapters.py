@@ -172,5 +172,5 @@ def front_end_adapters(node: Node, catalog: Catalog) -> Adapters:
         if speed is not None:
             found = _of(nic, part.id, max(1, part.count // node.trays), speed.to("Gb/s"), node, 0.0)
             return replace(found, connector=TWO_PORT_CAGE) if TWO_PORT_CAGE in found.connector else found
-    what = f"{node.name} states no adapter for storage: one with two ports of {STORAGE_SPEED_GBPS:g} Gb/s per node"
+    what = f"the catalog knows no adapter for storage of {node.name}: one with two ports of {STORAGE_SPEED_GBPS:g} Gb/s per node"
     return Adapters(STORAGE_ADAPTERS, STORAGE_SPEED_GBPS, "unstated adapters", ("ethernet",), (2,), connector=TWO_PORT_CAGE, assumed=what)

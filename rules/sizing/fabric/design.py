@@ -25,8 +25,11 @@ if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.sizing.fabric.floor import Floor
+    from rules.sizing.fabric.links import Wiring
     from rules.sizing.fabric.switching import Counted
 
+FINNED = "OSFP finned twin-port"
+"""Cages of air-cooled switches take modules with fins, those of nodes (DGX) the same module with a flat top [NVIDIA MMA4Z00-NS]."""
 THRESHOLDS_IN_FORMULAS = {"fab-effective": "rules.sizing.fabric.design.design_fabric"}
 """Rules of thumb that sizing reads from the catalog."""
 USUAL_NODES_PER_RACK = 4
@@ -123,7 +126,23 @@ def _compute(
     extra = managers * fact_value(context.catalog.facts, "ufm-appliance", "power").to("W") if managers else 0.0
     name = technology_name(choice.technology, counted.spec.link_speed_gbps)
     notes = (*counted.counts.notes, *_node_notes(choice, candidate, spares), *((adapters.assumed,) if adapters.assumed else ()))
+    if any(FINNED in record.connector_a for item in cabling.cables if (record := context.catalog.cables.get(item)) is not None):
+        notes += _flat_notes(adapters, wiring, cabling)
     return _network("compute", name, counted, cabling, share_gbps, extra, notes)
+
+
+def _flat_notes(adapters: Adapters, wiring: Wiring, cabling: Cabling) -> tuple[str, ...]:
+    """Return what a buyer must know of twin-port cages: a module or plug for a node is flat-topped, the same for a switch has fins."""
+    if adapters.per_cage <= 1:
+        return ()
+    modules = cabling.modules.get("node", 0)
+    plugs = wiring.spec.nodes * ceil(wiring.spec.nics_per_node / adapters.per_cage) - modules
+    notes = []
+    if modules:
+        notes.append(f"{counted(modules, 'twin-port module')} for the nodes: order them flat-topped, those of the switches with fins")
+    if plugs:
+        notes.append(f"{counted(plugs, 'cable')} to the nodes' twin-port cages: order them flat-topped at the node, finned at the switch")
+    return tuple(notes)
 
 
 def _node_notes(choice: ComputeChoice, candidate: Candidate, spares: int) -> tuple[str, ...]:
