@@ -85,11 +85,29 @@ def test_one_server_of_amd():
         ("\n".join(line for line in TWO_NODES.splitlines() if "Rank" not in line), "Using devices"),
         (TWO_NODES.replace("222.88", "0.00").replace("218.96", "0.00").replace("all_reduce", ""), "another collective"),
         ("1" * 6_000_000, "characters"),
+        (TWO_NODES + TWO_NODES, "several runs"),
+        ("\n".join(line for line in TWO_NODES.splitlines() if "Rank  5" not in line), "15 of 16"),
+        (TWO_NODES.replace("222.88      0", "222.88      3"), "3 values arrived wrong"),
+        (TWO_NODES[: TWO_NODES.index("91945")], "no rows"),
     ],
 )
 def test_what_is_no_log_of_an_all_reduce_says_what_it_is(text, says):
     with pytest.raises(CollectiveLogError, match=says):
         answers_from(text)
+
+
+def test_one_half_of_a_row_is_enough():
+    """Out of place without numbers, as where a test runs in place only; in place alone, as rccl-tests prints it."""
+    inside = TWO_NODES.replace("90330  118.87  222.88      0", "N/A     N/A     N/A    N/A")
+    assert answers_from(inside)["measured.all_reduce_between"] == "218.96 GB/s"
+    alone = RCCL.replace("out-of-place                       in-place", "in-place")
+    alone = alone.replace("6521.8   10.29   10.29      0   ", "").replace("12192   11.01   11.01      0    ", "")
+    assert answers_from(alone)["measured.all_reduce_inside"] == "10.86 GB/s"
+
+
+def test_a_log_that_is_cut_off_says_what_its_whole_rows_say():
+    cut = RCCL[: RCCL.index("12354")]
+    assert answers_from(cut) == {"measured.all_reduce_inside": "10.29 GB/s", "measured.message_size": "0.0671089 GB"}
 
 
 NODES = ("--set", "preferences.nodes=nvidia-dgx-a100-640gb", "--set", "scale.nodes=8", "--set", "scale.mode=fixed")

@@ -59,22 +59,35 @@ def read_log(text: str) -> CollectiveLog:
     ranks: dict[int, tuple[str, str]] = {}
     rows: dict[int, Row] = {}
     ratios: list[float] = []
-    repeated = False
+    repeated, damaged, both = False, 0, "out-of-place" in text
     for line in text.splitlines():
         found = _RANK.search(line)
         if found:
             repeated |= int(found[1]) in ranks
             ranks.setdefault(int(found[1]), (found[2], found[3].strip()))
             continue
-        row = _row(line)
+        row = _row(line, both)
         if row is not None:
             rows[row[0].size] = row[0]
             ratios.append(row[1])
+            damaged += row[2]
     if not rows:
         raise CollectiveLogError("no rows of sizes, times and bandwidths; expected what all_reduce_perf of nccl-tests or rccl-tests prints")
     if not ranks:
         raise CollectiveLogError("no lines 'Rank … on … device …'; give the whole output, from 'Using devices' on")
-    if repeated or len(ranks) == 1:
+    if repeated and len(ranks) > 1:
+        raise CollectiveLogError(
+            "the log holds several runs, or processes that each ran alone (nccl-tests built without MPI=1); give the output of one run"
+        )
+    if len(ranks) <= max(ranks):
+        raise CollectiveLogError(
+            f"lines of ranks are missing: {len(ranks)} of {max(ranks) + 1}; give the whole output, from 'Using devices' on"
+        )
+    if damaged and "#wrong" in text:
+        raise CollectiveLogError(
+            f"{damaged:,} values arrived wrong (#wrong): the network or a GPU damages data; mend that, then measure again"
+        )
+    if len(ranks) == 1:
         raise CollectiveLogError("every process is rank 0 of its own: nccl-tests was built without MPI=1, or run on one GPU; measure again")
     operation = _operation(text, ratios[-1], len(ranks))
     hosts = {host for host, _ in ranks.values()}
@@ -82,20 +95,28 @@ def read_log(text: str) -> CollectiveLog:
     return CollectiveLog(operation, len(ranks), len(hosts), devices, tuple(rows[size] for size in sorted(rows)))
 
 
-def _row(line: str) -> tuple[Row, float] | None:
-    """Return a row and its ratio of bus to algorithm bandwidth, None for any other line."""
+def _row(line: str, both: bool) -> tuple[Row, float, int] | None:
+    """Return a row, its ratio of bus to algorithm bandwidth and its count of errors, None for any other line.
+
+    `both`: rows have columns out of place and in place; rccl-tests prints the second alone unless told otherwise, and a test that runs
+    in place only has no numbers in the first.
+    """
     words = line.split()
     start = next((at for at in range(len(words) - 2) if words[at].isdigit() and words[at + 1].isdigit() and words[at + 2] in _TYPES), None)
-    if start is None or len(words) - start < _TAIL + 3:
+    if start is None:
         return None
-    tail = words[-_TAIL:]
-    out, inside = tail[:3], tail[4:7]
-    if not all(_NUMBER.fullmatch(each) for each in out):
+    after = len(words) - start - 3
+    columns = _TAIL if both or after >= _TAIL else _TAIL // 2
+    if after < columns:
         return None
-    algorithm, bus = float(out[1]), float(out[2])
-    if all(_NUMBER.fullmatch(each) for each in inside):
-        bus = max(bus, float(inside[2]))
-    return Row(int(words[start]), float(out[0]) / 1e6, bus), float(out[2]) / algorithm if algorithm else 0.0
+    tail = words[-columns:]
+    blocks = [block for block in (tail[:4], tail[4:]) if block and all(_NUMBER.fullmatch(each) for each in block[:3])]
+    if not blocks or float(blocks[0][0]) <= 0:
+        return None
+    algorithm, first = float(blocks[0][1]), float(blocks[0][2])
+    bus = max(float(block[2]) for block in blocks)
+    errors = sum(int(block[3]) for block in blocks if block[3].isdigit())
+    return Row(int(words[start]), float(blocks[0][0]) / 1e6, bus), first / algorithm if algorithm else 0.0, errors
 
 
 def _operation(text: str, ratio: float, ranks: int) -> str:
