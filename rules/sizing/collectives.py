@@ -145,7 +145,8 @@ def exchange_seconds(hardware: Hardware, who: Group, size: float) -> float:
         return 0.0
     rate = scale_up_rate(hardware, who.local) * EXCHANGE_INSIDE
     inside = (who.local - 1) / who.ranks * size / rate if who.local > 1 else 0.0
-    between = (who.ranks - who.local) / who.ranks * size / (adapter_rate(hardware) * EXCHANGE_EFFICIENCY)
+    outside = who.ranks - who.local
+    between = outside / who.ranks * size / (adapter_rate(hardware) * EXCHANGE_EFFICIENCY) if outside > 0 else 0.0
     return overhead_seconds(hardware, who, size) / 2 + max(inside, between)
 
 

@@ -175,3 +175,20 @@ class TestThePlan:
         assert "PCIe 5 x16" in checks[1].passes
         assert "360 of 400 Gb/s" in checks[-1].passes
         assert "accepts nothing" in checks[-1].passes
+
+
+def test_servers_without_adapters_are_tested_alone():
+    """An own server that says it has no adapter has nothing to test beyond its own links."""
+    answers = Answers.of(
+        {
+            "own_server.gpu": "nvidia-h100-sxm-80gb",
+            "own_server.gpus": 8,
+            "own_server.nics": 0,
+            "scale.nodes": 2,
+            "model.preset": "llama-3.1-8b",
+        }
+    )
+    considered = consider(answers, load_catalog())
+    plan = acceptance_plan(considered.ranking.chosen.candidate, considered.context)
+    assert {test.nodes for test in plan.tests} == {1}
+    assert all(point.expected > 0 for test in plan.tests for point in test.points)
