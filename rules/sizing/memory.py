@@ -36,7 +36,7 @@ from rules.sizing.memory_states import (
     trained_share,
 )
 from rules.sizing.parameters import vision_tokens
-from rules.sizing.pipeline import in_flight, loss_stage, placed_parts, recomputed_share
+from rules.sizing.pipeline import has_loss, in_flight, placed_parts, recomputed_share
 from rules.sizing.towers import TowerBytes, tower_bytes
 from rules.sizing.training_bytes import LEAST_MOMENTS, ROOT_MOMENTS, WEIGHT_BYTES, element_bytes, narrow_state_bytes, state_bytes
 
@@ -166,7 +166,7 @@ class MemoryModel:
             kept = share * kept + (1 - share) * (part.dense_layers * plain_again + with_experts * mixed_again)
         again = max(tower.again, plain_again if part.dense_layers else 0.0, mixed_again if with_experts else 0.0)
         loss, working = 0.0, self._working_set(plan, part)
-        if stage == loss_stage(stages, plan.schedule):
+        if has_loss(stage, stages, plan.schedule):
             head = self.loss_head(plan)
             sequences = max(plan.micro_batch, self.least_micro_batch)
             entries = self.tokens * sequences / plan.context * self.vocabulary / (plan.tensor if head.split else 1)

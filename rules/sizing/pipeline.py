@@ -76,9 +76,11 @@ def recomputed_share(plan: Plan, layers: float) -> float:
     return min(1.0, plan.recompute_layers / layers) if plan.recompute_layers and layers else 1.0
 
 
-def loss_stage(stages: int, schedule: str) -> int:
-    """Return the number of the stage with the loss: the last, but the first where layers go there and back."""
-    return 0 if schedule == "zb_v" else stages - 1
+def has_loss(stage: int, stages: int, schedule: str) -> bool:
+    """Return whether a stage has a loss: the last, the first where layers go there and back, both where micro-batches enter at both."""
+    if schedule == "dualpipe":
+        return stage in (0, stages - 1)
+    return stage == (0 if schedule == "zb_v" else stages - 1)
 
 
 def placed_parts(parts: tuple[StageParameters, ...], schedule: str) -> tuple[StageParameters, ...]:

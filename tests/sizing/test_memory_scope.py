@@ -347,3 +347,11 @@ def test_layers_that_are_no_transformer_layers_are_out_of_scope_and_said_so(mode
     made = workload(model__preset=model, training__sequence_length=4096, training__global_batch=64)
     notes = estimate_memory(made, Plan(data=8, zero_stage=3), quantity(80, "GiB")).notes
     assert any(note.startswith("out of scope: activations of layers that are no transformer layers") for note in notes) is said
+
+
+@pytest.mark.parametrize(("schedule", "stages"), [("1f1b", (3,)), ("zb_v", (0,)), ("dualpipe", (0, 3))])
+def test_the_stages_with_a_loss(schedule, stages):
+    """DualPipe's micro-batches enter at both ends and leave at both, where each has a copy of the head [arXiv:2412.19437 §3.2.1]."""
+    kernel = MemoryModel(workload(**LLAMA_8B))
+    terms = kernel.allocated_terms(Plan(pipeline=4, data=2, zero_stage=1, schedule=schedule))
+    assert tuple(stage for stage, each in enumerate(terms) if each[TERMS.index("loss_head")]) == stages

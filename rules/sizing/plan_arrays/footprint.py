@@ -8,7 +8,7 @@ import numpy as np
 
 from rules.sizing.memory import PREFETCHED_UNITS, WEIGHT_GRADIENT_BYTES
 from rules.sizing.memory_overheads import FULL_SHARDING, TERMS
-from rules.sizing.pipeline import in_flight, loss_stage
+from rules.sizing.pipeline import has_loss, in_flight
 from rules.sizing.plan_arrays.space import Option
 from rules.sizing.plan_arrays.tables import spread
 
@@ -80,8 +80,8 @@ class Footprint:
             candidates = kernel.candidate_stages(rows.plan(row, BASE))
             index = candidates[number] if number < len(candidates) else candidates[0]
             flying = in_flight(index, len(parts), int(rows.virtual[row]), int(micro[row]), rows.schedule)
-            last = loss_stage(len(parts), rows.schedule)
-            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(index == last), flying, float(index == 0)]
+            lost = has_loss(index, len(parts), rows.schedule)
+            return [*(getattr(parts[index], name) for name in STAGE_FIELDS), float(lost), flying, float(index == 0)]
 
         # beyond so many micro-batches a stage holds as many as it ever will
         enough = np.minimum(micro, 2 * rows.pipeline + 1)
