@@ -258,6 +258,8 @@ def _shares(boxes: Sequence[Boxes], racks: int) -> Iterator[tuple[Boxes, list[in
 
 def _spread_fits(boxes: Sequence[Boxes], racks: int, room: Room) -> bool:
     """Return whether an even spread over `racks` keeps every rack within `room`; a weight that is not stated counts nothing."""
+    if not room.takes(Load(tuple(each.part(0, whole) for each in boxes if (whole := each.count // racks)))):
+        return False  # every rack has at least these
     units, power, weight = [0.0] * racks, [0.0] * racks, [0.0] * racks
     for each, shares in _shares(boxes, racks):
         for rack, count in enumerate(shares):
