@@ -37,6 +37,10 @@ FEEDS = (
 )
 
 
+PLURALS = {"day": "days", "month": "months", "year": "years"}
+"""Units that are words: they have a plural, as symbols have none."""
+
+
 @dataclass(frozen=True)
 class AnswerField:
     """One answer. `kind`: quantity, number, count, choice, name or names. `assumed` stands in for a missing answer, with `reason`.
@@ -57,8 +61,8 @@ class AnswerField:
 
     @property
     def shown_unit(self) -> str:
-        """Return the unit as it is printed."""
-        return {"degC": "°C"}.get(self.unit, self.unit)
+        """Return the unit as it is printed after a number other than one."""
+        return {"degC": "°C", **PLURALS}.get(self.unit, self.unit)
 
 
 def _quantity(key: str, example: str, unit: str, low: float, high: float, assumed: str | None = None, reason: str = "") -> AnswerField:
@@ -154,7 +158,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _percent("budget.residual", "20 %", 100),
     _percent("budget.utilisation", "70 %", 100),
     _count("budget.phases", "2", 1, 12),
-    _quantity("budget.phase_interval", "6 month", "month", 0.1, 120, "6 month", "half a year between two purchases"),
+    _quantity("budget.phase_interval", "6 months", "month", 0.1, 120, "6 months", "half a year between two purchases"),
     # data
     _choice("data.kind", ("text", "image", "video", "tabular")),
     # the largest published file system, Orion at Oak Ridge, holds 0.7 EB

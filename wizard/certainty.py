@@ -24,7 +24,6 @@ FACTOR = 2.0
 MOST_CHOICES = 3
 NOT_TRIED = ("scale.mode", "parallelism.mode")
 """Answers that say what is asked: with another one it would be another question."""
-_PLURALS = {"day": "days", "month": "months", "year": "years"}
 SAME = 0.005
 
 
@@ -131,5 +130,5 @@ def _others(key: str, assumed: str) -> tuple[str, ...]:
         fits = (declared.minimum is None or other >= declared.minimum) and (declared.maximum is None or other <= declared.maximum)
         if fits and value > 0:
             number = str(max(1, round(other))) if declared.kind == "count" else format_number(other)
-            made.append(f"{number} {_PLURALS.get(declared.unit, declared.unit)}".strip() if declared.kind == "quantity" else number)
+            made.append(f"{number} {declared.shown_unit}".strip() if declared.kind == "quantity" else number)
     return tuple(made)

@@ -127,6 +127,9 @@ def _wizard(arguments: list[str]) -> int:
     known = ", ".join(COMMANDS)
     try:
         options, others = parser.parse_known_args(arguments)
+        if options.file in COMMANDS:
+            narrate(f"cluster-wizard: the command comes first: cluster-wizard {options.file} … {arguments[0]} …")
+            return WRONG
         if options.file and not _is_file_name(options.file):
             narrate(
                 one_line(f"cluster-wizard: {options.file!r} is neither a command ({known}) nor a TOML file{_nearest_command(options.file)}")

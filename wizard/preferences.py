@@ -10,6 +10,7 @@ import re
 from dataclasses import dataclass
 
 from catalogs.quantities import QuantityError, format_number, split
+from rules.answer_fields import PLURALS
 from rules.answers import AnswerError, field_of
 
 METRIC, IMPERIAL = "metric", "imperial"
@@ -64,10 +65,17 @@ def written(text: str) -> str:
     return _NUMBER.sub(lambda found: found[0].translate(_SWAP), text) if _current.decimal == COMMA else text
 
 
+def in_words(text: str) -> str:
+    """Return a quantity whose unit is a word as one says it: "75 day" is "75 days"; any other text as it is."""
+    number, _, unit = text.partition(" ")
+    return f"{number} {PLURALS[unit]}" if unit in PLURALS and number != "1" and _NUMBER.fullmatch(number) else text
+
+
 def in_units(text: str) -> str:
     """Return a quantity that stands alone ("27 °C", "12.3 m") in the preferred units; any other text as it is."""
     found = _QUANTITY.fullmatch(text) if _current.units == IMPERIAL else None
     if found is None:
+        text = in_words(text)
         return written(text) if _STANDS_ALONE.fullmatch(text) else text
     unit, factor, added = _IMPERIAL[found[2]]
     return written(f"{format_number(float(found[1].replace(',', '')) * factor + added, DIGITS)} {unit}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
 from rules.counting import counted
 from wizard.glyphs import sign
-from wizard.preferences import in_units, shown_answer, typed, written
+from wizard.preferences import in_units, in_words, shown_answer, typed, written
 
 if TYPE_CHECKING:
     from rules.answers import Value
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from wizard.session import Session
 
 _LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
+MOST_DIGITS = 5
+"""Digits of a number that is written with a letter: "1.2345T" is read at a glance, "115.30503M" is not."""
 _CHOICES = {
     "pix": "PIX (one PCIe switch)",
     "pxb": "PXB (switches in a row)",
@@ -83,15 +85,18 @@ def field_text(key: str, value: Value | None) -> str:
         return written(number_text(value))
     if field_of(key).kind == "count" and isinstance(value, int) and value >= 1_000_000 and value % 1_000 == 0:
         return written(number_text(float(value)))
-    return shown_answer(key, str(value))
+    return shown_answer(key, in_words(str(value)))
 
 
 def number_text(value: float) -> str:
-    """Return a number without an exponent where it can be: 7e10 is "70B", 1.3 stays "1.3"."""
+    """Return a number without an exponent where it can be: 7e10 is "70B", 1.3 stays "1.3", 115305030 is "115,305,030"."""
     for size, letter in _LARGE:
-        if value >= size and float(f"{value / size:.12g}") * size == value:
-            return f"{value / size:.12g}{letter}"
-    return f"{value:.0f}" if value == int(value) and value < 1e15 else repr(value)
+        short = f"{value / size:.{MOST_DIGITS}g}"
+        if value >= size and float(short) * size == value:
+            return f"{short}{letter}"
+    if value != int(value) or value >= 1e15:
+        return repr(value)
+    return f"{value:,.0f}" if value >= _LARGE[-1][0] else f"{value:.0f}"
 
 
 def value_text(key: str, value: Value | None) -> str:

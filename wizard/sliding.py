@@ -71,9 +71,9 @@ def moved(slider: Slider, answers: Answers, step: int) -> str:
 
 def as_text(slider: Slider, value: float) -> str:
     """Return a value as the text of an answer, with its unit."""
-    unit = {"day": "days", "year": "years"}.get(field_of(slider.key).unit, field_of(slider.key).unit)
-    number = number_text(value) if unit == "USD" else format_number(value)
-    return f"{number} {unit}"
+    declared = field_of(slider.key)
+    number = number_text(value) if declared.unit == "USD" else format_number(value)
+    return f"{number} {declared.shown_unit}"
 
 
 def share(slider: Slider, value: float) -> float:

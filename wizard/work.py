@@ -156,6 +156,11 @@ class Work:
         """Return whether leaving now would lose answers: they are neither saved nor in the autosave."""
         return bool(self.not_kept) and not self.saved and self.answers != self.written
 
+    @property
+    def why_no_design(self) -> str:
+        """Return what stands where a design would, while there is none."""
+        return self.error or "the design is being worked out"
+
     def autosave(self) -> None:
         """Write the answers beside other state, unless they are saved already; where that fails, `not_kept` says why."""
         with self._lock:

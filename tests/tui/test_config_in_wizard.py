@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +17,8 @@ from wizard.files import FileError
 from wizard.preferences import Preferences, use
 from wizard.tui.actions import ACTIONS, take_keys
 from wizard.tui.app import WizardApp
+
+ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(autouse=True)
@@ -77,6 +83,14 @@ async def test_theme_and_region_are_those_of_the_config(tmp_path):
         assert "Finland" in text
         assert "config" in text
         assert "· new" in text  # nobody has said anything yet
+
+
+def test_the_theme_of_the_environment_is_used():
+    """Textual reads TEXTUAL_THEME when it is loaded, so this is a program of its own."""
+    code = "from wizard.tui.app import WizardApp; print(WizardApp().current_theme.name)"
+    settings = {**os.environ, "TEXTUAL_THEME": "textual-light"}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=settings, cwd=ROOT)
+    assert done.stdout.strip() == "textual-light", done.stderr
 
 
 def test_a_theme_that_is_not_there_names_the_nearest(tmp_path):

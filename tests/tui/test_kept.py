@@ -16,6 +16,7 @@ from tests.tui.support import TINY, interview, press, row, small_engine, type_te
 from wizard.files import answers_text, load
 from wizard.kept import Left, autosave_of, mark_line, unfinished
 from wizard.session import Session
+from wizard.tui.app import WizardApp
 from wizard.tui.keeping_app import KEEP_S, LossDialog
 from wizard.work import Work, opened, resumed
 
@@ -143,6 +144,18 @@ def test_drafts_with_control_characters_come_back(tmp_path):
     work.autosave()
     assert Left.read(autosave_of(None)).drafts == (("scale.deadline", "5\x7f4\ndays"),)
     assert resumed(unfinished()[0]).session.drafts == (("scale.deadline", "5\x7f4\ndays"),)
+
+
+def test_answers_are_kept_before_a_loop_that_may_be_busy_is_asked_to_end(monkeypatch):
+    def never(*_arguments):
+        raise RuntimeError("the loop does not answer")
+
+    app = WizardApp(advise=small_engine)
+    app.work = with_nodes(8)
+    monkeypatch.setattr(app, "call_from_thread", never)
+    with pytest.raises(RuntimeError):
+        app.told_to_end()
+    assert kept_nodes() == [8]
 
 
 # --- answers that cannot be kept

@@ -57,7 +57,16 @@ def test_a_legend_breaks_between_parts_only():
 
 
 @pytest.mark.parametrize(
-    ("value", "text"), [(7e10, "70B"), (1.56e13, "15.6T"), (1.28e6, "1.28M"), (4.1, "4.1"), (405853388800.0, "405.8533888B")]
+    ("value", "text"),
+    [
+        (7e10, "70B"),
+        (1.56e13, "15.6T"),
+        (1.28e6, "1.28M"),
+        (4.1, "4.1"),
+        (405853388800.0, "405,853,388,800"),
+        (115305030.0, "115,305,030"),
+        (123456.0, "123456"),
+    ],
 )
 def test_numbers_are_written_without_exponents(value, text):
     assert number_text(value) == text

@@ -178,6 +178,19 @@ async def test_an_exception_in_the_engine_is_a_visible_row_and_the_wizard_goes_o
         assert "failed on purpose" not in text
 
 
+async def test_where_no_design_comes_out_every_page_says_why_and_ctrl_c_says_what_quits():
+    def engine(answers, catalog):
+        raise RuntimeError("failed on purpose")
+
+    async with interview(engine=engine) as (app, pilot):
+        for key in ("f4", "f5", "f6", "ctrl+r"):
+            text = await press(app, pilot, key)
+            assert "RuntimeError: failed on purpose" in text, key
+            assert "being worked out" not in text, key
+        await press(app, pilot, "escape", "f4", "ctrl+c")
+        assert [each.message for each in app._notifications] == ["^q quits; your answers are kept."]
+
+
 async def test_advice_on_older_answers_is_dropped():
     seen = []
 
@@ -273,6 +286,7 @@ async def test_each_situation_starts_with_answers_that_are_marked():
 async def test_wide_terminals_show_the_design_beside_the_questions_and_narrow_ones_do_not():
     async with interview(WIDE) as (app, _):
         assert "Memory per GPU" in screen_text(app)
+        assert any(line.startswith(" design.") for line in screen_lines(app)[:6])  # the last word of what the step is about
     async with interview(NARROW) as (app, _):
         assert "Memory per GPU" not in screen_text(app)
 

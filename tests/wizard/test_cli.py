@@ -61,6 +61,12 @@ class TestWrongCalls:
             call(*arguments).assert_one_message()
         assert name in call(name).err
 
+    def test_an_option_before_the_command(self):
+        called = call("--config", "mine.toml", "replay", "a.toml")
+        assert called.code == 2
+        assert "mine.toml" not in called.out
+        assert "the command comes first: cluster-wizard replay … --config …" in called.err
+
     def test_the_nearest_command_is_named(self):
         assert "did you mean 'design'" in call("desing", "a.toml").err
         assert "did you mean 'replay'" in call("reply").err

@@ -25,6 +25,7 @@ from wizard.tui.keeping_app import URGENT
 from wizard.tui.keymap import use_keymap
 from wizard.tui.pages import COMPARE, LOOK, PAGES
 from wizard.tui.palette import WizardCommands
+from wizard.tui.pasting import paste_as_text
 from wizard.tui.screens.base import SIZES_ACROSS, SIZES_DOWN, SMALLEST_HEIGHT, SMALLEST_WIDTH, WizardScreen
 from wizard.tui.screens.compare import CompareScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
@@ -353,11 +354,6 @@ class WizardApp(AskedApp):
 
         await self.push_screen(FileDialog("Open a design or a file of answers", "", must_exist=True), chosen)
 
-    def leave_at_once(self) -> None:
-        """Keep the answers and leave without asking: the system or the terminal wants the program to end."""
-        self.work.autosave()
-        self.exit(0)
-
     async def action_quit(self) -> None:
         """Keep the answers and leave; where they cannot be kept, ask first."""
 
@@ -370,8 +366,9 @@ class WizardApp(AskedApp):
 def open_wizard(file: str | None, catalog_folders: list[str], config: str | None = None) -> int:
     """Run the wizard and return its exit code; raises FileError where `file` or the config cannot be used."""
     sys.setswitchinterval(SWITCH_S)
+    paste_as_text()
     app = WizardApp(file, catalog_folders, config=load_config(config))
-    with leaving_on_signals(lambda: app.call_from_thread(app.leave_at_once)) as told:
+    with leaving_on_signals(app.told_to_end) as told:
         code: Any = app.run()
     if app.fault is not None:
         raise app.fault

@@ -11,6 +11,7 @@ from textual.message import Message
 
 from wizard.files import FileError
 from wizard.kept import autosave_of
+from wizard.tui.actions import ACTIONS
 from wizard.tui.keys_app import KeysApp
 from wizard.tui.screens.base import WizardScreen
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
@@ -102,6 +103,19 @@ class KeepingApp(KeysApp):
         self.show_work()
         if event.work.at_risk:
             self.notify(f"Your {_not_kept(event.work)}. Save (^s) writes a file where you choose.", severity="warning", timeout=12)
+
+    def told_to_end(self) -> None:
+        """Keep the answers and leave without asking: the system or the terminal wants the program to end. Called in a thread of its own.
+
+        The answers are kept first: a loop that is busy may not come to leaving before the time for it is over.
+        """
+        self.work.autosave()
+        self.call_from_thread(self.exit, 0)
+
+    def action_help_quit(self) -> None:
+        """Say what quits, to a person who expects Ctrl+C to."""
+        keys = next(each.key for each in ACTIONS if each.id == "quit")
+        self.notify(f"{keys} quits; your answers are kept.", title="Ctrl+C does not quit")
 
     async def leave(self, go: Callable[[], Awaitable[None]]) -> None:
         """Do what takes the work out of hand, once its answers are safe or the person gives them up."""

@@ -74,9 +74,9 @@ class CompareScreen(TabScreen):
         self._show_plot(kept)
         columns = self._columns()
         self.query_one("#columns", Quiet).put(self._head(columns, problem, len(shown), len(everyone)))
-        self.query_one(PointedList).refill(
-            [Option(self._line(entry, columns), id=entry.id) for entry in shown] or [_nothing(bool(everyone))]
-        )
+        rows = [Option(self._line(entry, columns), id=entry.id) for entry in shown]
+        why = "no candidate passes the filter" if everyone else self.work.why_no_design
+        self.query_one(PointedList).refill(rows or [Option(Content(f"   {why}"), disabled=True)])
 
     def _show_plot(self, rows: Sequence[Entry]) -> None:
         across, up = (BY_ID[name] for name in AXES[self.axes])
@@ -196,10 +196,6 @@ def _coloured(line: str, kinds: Mapping[str, str]) -> Content:
         if line[at] in kinds:
             shown = shown.stylize(STYLES.get(kinds[line[at]], ""), at, at + 1)
     return shown
-
-
-def _nothing(some: bool) -> Option:
-    return Option("   no candidate passes the filter" if some else "   the design is being worked out", disabled=True)
 
 
 def _sorts(by: str) -> Style:

@@ -291,7 +291,7 @@ class DesignScreen(TabScreen):
         self.query_one("#overview-pane").display = beside
         design = self.work.design
         if design is None:
-            rows = [heading(self.work.error or "the design is being worked out")]
+            rows = [heading(self.work.why_no_design)]
         else:
             rows = page_rows(self.page, design, self._list_width(beside=beside) - 1)
             lines = overview(design, self._overview_width(beside=beside))

@@ -94,7 +94,7 @@ class SliderScreen(WizardScreen):
     def _design(self) -> list[Content]:
         design = self.work.design
         if design is None or design.figures is None:
-            return [*conflict_lines(self.work)] or [Content("The design is being worked out.")]
+            return [*conflict_lines(self.work)] or [Content(self.work.why_no_design)]
         changed = figures_changed(self.start_design, design, sign("at_least"))
         rows = [Content.assemble((f"{sign('changed')} since you came here: ", "bold"), (changed, "italic"))] if changed else []
         return [*rows, *conflict_lines(self.work), *overview(design, max(20, self.size.width - 4))]
