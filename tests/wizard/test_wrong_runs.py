@@ -34,6 +34,9 @@ WRONG = {
 NOTED = {
     "batch": ({"global_batch": 127}, "127 is no multiple of 4 data-parallel ranks"),
     "dense": ({"ep": 8}, "ep 8 is left out"),
+    "sharding": ({"sharding": "zzz"}, "sharding 'zzz' is not known"),
+    "chunks": ({"vpp": 3}, "vpp 3 does not divide the 20 layers of a stage"),
+    "alone": ({"vpp": 4, "pp": 1}, "vpp 4 is left out: there is no pipeline"),
     "mixers": ({"model": "nemotron-h-56b", "tp": 8, "pp": 1}, "state-space mixers are counted"),
     "recompute": ({"recompute": "zzz"}, "recompute 'zzz' is not known"),
 }

@@ -95,9 +95,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
     hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
     row, known = with_recipe(row, hardware.gpu if hardware is not None else "", catalog)
-    told = [*notes, *_hardware_notes(row, hardware, catalog), *known]
-    if row.text("recompute") and recompute_of(row.text("recompute")) is None:
-        told.append(f"recompute {row.text('recompute')!r} is not known: taken as not stated")
+    told = [*notes, *_hardware_notes(row, hardware, catalog), *known, *_unread(row)]
     numbers = _precision(row, told)
     precision = numbers.name
     base = _layout(row, shape, told)
@@ -245,13 +243,25 @@ def _micro_batches(row: RunRow, base: Plan, batch: int, shape: ModelShape, open_
     return tuple(each for each in divisors(per_rank) if each & (each - 1) == 0)
 
 
+def _unread(row: RunRow) -> list[str]:
+    """Return a note for each word that is not known and taken as not stated."""
+    recompute, sharding = row.text("recompute"), row.text("sharding")
+    unread = {"recompute": recompute if recompute_of(recompute) is None else "", "sharding": "" if sharding_of(sharding) else sharding}
+    return [f"{key} {word!r} is not known: taken as not stated" for key, word in unread.items() if word]
+
+
 def _indivisible(row: RunRow, base: Plan, batch: int, shape: ModelShape) -> tuple[str, ...]:
-    """Return a note where a stated batch is no whole number of micro-batches on each data-parallel rank."""
-    micro = row.count("micro_batch") or 1
-    if not is_transformer(shape) or batch % (base.data * micro) == 0:
+    """Return notes where a stated batch is no whole number of micro-batches on each rank, or a stage's layers none of chunks."""
+    micro, chunks = row.count("micro_batch") or 1, row.count("vpp") or 1
+    if not is_transformer(shape):
         return ()
+    layers = -(-shape.layers // base.pipeline)
+    uneven = (f"vpp {chunks} does not divide the {layers} layers of a stage: chunks are uneven",) if layers % chunks else ()
+    uneven = uneven if base.pipeline > 1 else (f"vpp {chunks} is left out: there is no pipeline",) if chunks > 1 else ()
+    if batch % (base.data * micro) == 0:
+        return uneven
     told = f"a global batch of {batch} is no multiple of {counted(base.data, 'data-parallel rank')} × micro_batch {micro}"
-    return (f"{told}: training code refuses it; {max(1.0, batch / (base.data * micro)):.3g} micro-batches are timed",)
+    return (*uneven, f"{told}: training code refuses it; {max(1.0, batch / (base.data * micro)):.3g} micro-batches are timed")
 
 
 def _adapters(row: RunRow, shape: ModelShape, notes: list[str]) -> str:
