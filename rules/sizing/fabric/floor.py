@@ -94,9 +94,10 @@ class RunsTo(dict[int, float]):
     def __init__(self, places: frozenset[int]) -> None:
         super().__init__()
         self.rows = rows_of(places)
+        self.only = next(iter(places)) if len(places) == 1 else 0
 
     def __missing__(self, place: int) -> float:
-        length = self[place] = longest_between(rows_of(frozenset((place,))), self.rows)
+        length = self[place] = run_m(place, self.only) if self.only else longest_between(rows_of(frozenset((place,))), self.rows)
         return length
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
@@ -81,8 +81,10 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
     """Return the cables and transceivers of the network for storage and in-band traffic."""
     tally, media = Tally(), FrontMedia(wired, adapters, catalog, floor)
     shares: dict[tuple[str, float], _Share] = defaultdict(_Share)
+    splits: dict[tuple[str, float], int] = {}
     for use, times in media.lengths.uses.items():
-        share, split = shares[use.kind, use.length_m], media.of(use.kind, use.length_m).split
+        key = use.kind, use.length_m
+        share, split = shares[key], splits.get(key) or splits.setdefault(key, media.of(*key).split)
         share.links += times * (use.stop - use.start)
         share.cages += times * use.first
         share.ports += times * (ceil(use.stop / split) - (use.start // split if use.first else ceil(use.start / split)))
@@ -98,9 +100,11 @@ def _cable_uplinks(tally: Tally, media: FrontMedia) -> None:
     """Add the uplinks of management switches; the fans of one cage share its module."""
     wired, shared = media.wired, media.wired.uplinks_per_place
     per, switches = wired.wiring.zones()[0].per_cage, wired.front.uplinks // 2
-    seen = set()
+    seen, uses = set(), Counter[tuple[float, int, bool]]()
     for number, (leaf, slot, _) in enumerate(wired.uplink_places()):
         cage, links = (leaf, slot // per), min(shared, switches - number // 2 * shared)
-        length = media.lengths.cage_m(*cage)
-        tally.add(media.uplink(length), links, links, int(cage not in seen), ("management", "leaf_node"), length, fibres=1)
+        uses[media.lengths.cage_m(*cage), links, cage not in seen] += 1
         seen.add(cage)
+    for (length, links, first), times in uses.items():
+        all_ = times * links
+        tally.add(media.uplink(length), all_, all_, times * first, ("management", "leaf_node"), length, fibres=times)

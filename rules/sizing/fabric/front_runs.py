@@ -19,7 +19,7 @@ from rules.sizing.fabric.runs import OPTICS_FROM_M
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from rules.sizing.fabric.front_links import FrontWiring
+    from rules.sizing.fabric.front_links import FrontWiring, Region
     from rules.sizing.fabric.runs import Runs
 
 NODE, STORAGE = "node", "storage"
@@ -72,7 +72,7 @@ class FrontRuns:
         """Return what the links but the uplinks of management switches take of cages, and how often."""
         found: Counter[Use] = Counter()
         per = self._per_cage
-        for region, (storage, others) in zip(self.wired.regions(), self._stretches, strict=True):
+        for (region, (storage, others)), leaves in self._alike():
             for kind, slots, stretch in ((STORAGE, region.storage, storage), (NODE, region.others, others)):
                 count, last = len(stretch.lengths), stretch.cage + len(stretch.lengths) - 1
                 for index in {0, count - 1} if count else ():
@@ -80,10 +80,18 @@ class FrontRuns:
                     start = slots.start - cage * per if index == 0 else 0
                     stop = slots.stop - cage * per if cage == last else per
                     first = kind == STORAGE or not storage.lengths or cage >= storage.cage + len(storage.lengths)
-                    found[Use(kind, stretch.lengths[index], start, stop, first)] += 1
+                    found[Use(kind, stretch.lengths[index], start, stop, first)] += leaves
                 for length, times in Counter(stretch.lengths[1:-1]).items():
-                    found[Use(kind, length, 0, per)] += times
+                    found[Use(kind, length, 0, per)] += leaves * times
         return found
+
+    def _alike(self) -> Iterator[tuple[tuple[Region, tuple[_Stretch, _Stretch]], int]]:
+        """Yield regions with their stretches and the number of leaves that have them; before racks are planned most leaves are alike."""
+        if not self.runs.floor.estimated:
+            yield from ((each, 1) for each in zip(self.wired.regions(), self._stretches, strict=True))
+            return
+        for region, leaves in Counter(self.wired.regions()).items():
+            yield (region, (self._stretch(region.storage, ()), self._stretch(region.others, ()))), leaves
 
     # ------------------------------------------------------------------------------------------------------ cages
 
@@ -95,8 +103,6 @@ class FrontRuns:
     def _stretches(self) -> list[tuple[_Stretch, _Stretch]]:
         """Return the stretches with storage, and with other ends, of every leaf."""
         regions, start = self.wired.regions(), 0
-        if self.runs.floor.estimated:
-            return [(self._stretch(each.storage, ()), self._stretch(each.others, ())) for each in regions]
         half = -(-sum(len(each.others) for each in regions) // 2)
         boxes = dict(zip(self.wired.storage_slots(), self._storage_places(), strict=True))
         found = []
