@@ -10,6 +10,7 @@ Every number is read from the candidate's facts and records when the question is
 from __future__ import annotations
 
 import difflib
+import re
 from typing import TYPE_CHECKING
 
 from rules.answer_fields import FIELDS
@@ -32,6 +33,35 @@ _KINDS = {
     Kind.ASSUMPTION: "assumption",
     Kind.QUESTION: "question",
 }
+MOST_MEANT = 4
+"""Names that are told of those that a plain word may mean."""
+WORDS = {
+    "price": "cost.purchase",
+    "cost": "cost.ownership",
+    "server": "design.chosen",
+    "servers": "design.chosen",
+    "gpus": "summary.gpus",
+    "gpu": "design.chosen",
+    "parallel plan": "parallelism.plan",
+    "zero": "memory.sharding",
+    "zero-0": "memory.sharding",
+    "zero-1": "memory.sharding",
+    "zero-2": "memory.sharding",
+    "zero-3": "memory.sharding",
+    "sharding": "memory.sharding",
+    "spines": "fabric.compute.topology",
+    "leaves": "fabric.compute.topology",
+    "switches": "fabric.compute.topology",
+    "fabric": "fabric.compute.technology",
+    "network": "fabric.compute.technology",
+    "infiniband": "fabric.compute.technology",
+    "roce": "fabric.compute.technology",
+    "ethernet": "fabric.compute.technology",
+    "days": "summary.days",
+    "power": "power.total",
+    "memory": "memory.verdict",
+}
+"""Words that people ask by, and the conclusion that they mean; asked only where nothing in the design has that name."""
 NEAR = 0.55
 """How alike a name must be to be offered for one that does not exist (0 to 1)."""
 
@@ -90,8 +120,28 @@ def explain(considered: Considered | Ground, what: str) -> Explanation:
         chains = _chains(each, ground)
         if chains:
             return Explanation(each, ground.design.name, tuple(chains), _notes(each, ground))
+    meant = meant_by(name, ground)
+    if meant:
+        others = f"; {' and '.join(meant[1:MOST_MEANT])} may be meant too" if meant[1:] else ""
+        read = f"{what!r} is read as {meant[0]}{others}"
+        return Explanation(meant[0], ground.design.name, tuple(_chains(meant[0], ground)), (read, *_notes(meant[0], ground)))
     near = difflib.get_close_matches(name.lower(), names(ground), n=1, cutoff=NEAR)
     raise NothingToExplainError(what, near[0] if near else "")
+
+
+def meant_by(word: str, ground: Ground) -> list[str]:
+    """Return what a plain word may mean: names that end in it (racks: facility.racks), else decisions that say it."""
+    plain = word.lower().strip()
+    if not plain or ground.candidate is None:
+        return []
+    plain = re.sub(r"^\d+ ", "", plain)  # "4 spines": the spines
+    plain = WORDS.get(plain, plain).replace(" ", "_")
+    decisions = [each for each in ground.design.findings if each.kind is Kind.DECISION and each.decision]
+    known = [*(each.decision for each in decisions), *ground.sections, *(each.key for each in FIELDS)]
+    ends = [name for name in known if plain in (name, name.rpartition(".")[2], name.partition(".")[2])]
+    ends.sort(key=lambda name: name.startswith("summary."))
+    said = re.compile(rf"(?<![\w]){re.escape(plain.replace('_', ' '))}(?![\w])", re.IGNORECASE)
+    return list(dict.fromkeys(ends or (each.decision for each in decisions if said.search(each.value or ""))))
 
 
 def names(ground: Ground) -> list[str]:

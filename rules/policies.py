@@ -196,6 +196,8 @@ def _comparison(row: Mapping[str, Any], policy: str, stage: Stage) -> Comparison
         times = value.get("times", 1.0)
         if isinstance(times, bool) or not isinstance(times, (int, float)) or not 0 < abs(times) < 1e12:
             raise PolicyError(policy, f"when: {field}: times: expected a number, got {str(times)[:20]!r}")
+        if value.get("field") == field:
+            raise PolicyError(policy, f"when: {field}: is compared with itself; name another field, or a number")
         return Comparison(field, sign, Scaled(_field(value.get("field"), policy, stage), float(times)))
     constant = _constant(value, field, policy)
     if sign not in ("==", "!=") and isinstance(constant, (str, bool)):

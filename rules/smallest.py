@@ -47,6 +47,8 @@ LOWERED = ("training.tokens", "training.samples", "training.sequence_length", "f
 """Numbers that help by being smaller."""
 EITHER_WAY = ("scale.nodes", "scale.gpus", "preferences.oversubscription")
 """Numbers that may help by being larger or smaller; larger is looked at first."""
+WHOLE_WORDS = ("day", "year", "hour", "minute", "second")
+"""Units that are written out, and so have a plural."""
 DROPPED = ""
 """The value of a change that takes an answer away."""
 
@@ -187,7 +189,8 @@ def _numbered(answers: Answers, key: str, number: float) -> SmallestChange:
     declared, start = field_of(key), answers.number(key) or number
     text = str(int(number)) if declared.kind == "count" else value_text("", number)
     cost = max(number / start, start / number) - 1.0
-    said = f"{'raise' if number > start else 'lower'} it to {text} {declared.shown_unit}".strip()
+    unit = f"{declared.shown_unit}s" if declared.shown_unit in WHOLE_WORDS and text != "1" else declared.shown_unit
+    said = f"{'raise' if number > start else 'lower'} it to {text} {unit}".strip()
     return SmallestChange(key, answers.text(key), f"{text} {declared.unit}".strip(), cost, said)
 
 

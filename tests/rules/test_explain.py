@@ -13,7 +13,7 @@ from catalogs import load_catalog, schema
 from rules.advisor import consider
 from rules.answer_fields import FIELDS
 from rules.answers import Answers
-from rules.explain import NothingToExplainError, StepKind, explain, ground_of, subjects
+from rules.explain import WORDS, NothingToExplainError, StepKind, explain, ground_of, subjects
 from rules.explanation.formulas import evaluate, first_sentence, formula_of
 from rules.explanation.leaves import PRICES
 from rules.explanation.records import READERS
@@ -366,3 +366,31 @@ def test_origins_are_loaded_only_when_something_is_explained():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, timeout=120, check=True)
     assert done.stdout.strip() == "[]"
     assert import_module("rules.stages.origins_vram").ORIGINS
+
+
+@pytest.fixture(scope="module")
+def cluster(catalog):
+    return ground_of(consider(load(ROOT / "designs" / "sixty-four-nodes-405b.toml").answers, catalog))
+
+
+class TestPlainWords:
+    @pytest.mark.parametrize(
+        ("word", "name"),
+        [
+            ("InfiniBand", "fabric.compute.technology"),
+            ("4 spines", "fabric.compute.topology"),
+            ("price", "cost.purchase"),
+            ("racks", "facility.racks"),
+            ("ZeRO-1", "memory.sharding"),
+            ("rail-optimized", "fabric.compute.topology"),
+        ],
+    )
+    def test_a_word_of_an_engineer_is_read_as_a_conclusion_and_says_so(self, cluster, word, name):
+        found = explain(cluster, word)
+        assert found.what == name
+        assert found.notes[0].startswith(f"{word!r} is read as {name}")
+        assert found.chains
+
+    def test_every_word_of_the_table_means_something_of_a_cluster(self, cluster):
+        for word, name in WORDS.items():
+            assert explain(cluster, name).chains, word

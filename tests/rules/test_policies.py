@@ -198,3 +198,9 @@ def test_where_a_policy_refuses_one_technology_the_other_is_built(catalog):
     both = [NO_ETHERNET, NO_ETHERNET | {"id": "no-ib", "when": [{"field": "technology_name", "value": "InfiniBand NDR"}]}]
     assert not advise(under(*both), catalog).fits
     assert not advise(under(NO_ETHERNET, preferences__fabric="ethernet"), catalog).fits
+
+
+def test_a_field_compared_with_itself_is_refused():
+    row = {**HEAVY, "when": [{"field": "node_power_kw", "is": ">", "value": {"field": "node_power_kw", "times": 0.9}}]}
+    with pytest.raises(PolicyError, match="is compared with itself"):
+        parse_policy(row)

@@ -12,6 +12,7 @@ from wizard import schemas
     ("words", "said"),
     [
         (("why", "scale.nodes"), "rules that rest on it"),
+        (("why", "racks"), "facility.racks = "),
         (("why-not", "H200"), "preferences.nodes"),
         (("why-not", "liquid", "cooling"), "liquid (cooling)"),
         (("what-if", "scale.nodes=2"), "scale.nodes: 1 → 2"),

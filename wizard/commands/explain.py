@@ -30,8 +30,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="WHAT",
         help=f"a decision, a rule, a key of the design, a fact or an answer; '{PLANS}': all parallel plans; 'why KEY': what rests on an "
-        "answer; 'why-not X': a GPU, server, vendor, fabric, cooling or plan; 'what-if KEY=VALUE…'; 'conflicts'; 'uncertain': what could change "
-        "the choice; without it, the list of what can be explained",
+        "answer; 'why-not X': a GPU, server, vendor, fabric, cooling or plan; 'what-if KEY=VALUE…'; 'conflicts'; 'uncertain': what could "
+        "change the choice; without it, the list of what can be explained",
     )
     add_catalog_option(parser)
     add_policy_option(parser)
@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """List what can be explained, or explain one thing; returns 2 where nothing has that name."""
     from rules.advisor import consider
+    from rules.answer_fields import FIELDS
     from rules.explain import NothingToExplainError, explain, ground_of, subjects
     from wizard.commands.explain_verbs import VERBS
     from wizard.files import load
@@ -50,6 +51,8 @@ def run(options: argparse.Namespace) -> int:
     if words and verb not in VERBS and verb != "how":
         narrate(f"cluster-wizard: explain: {verb!r} is none of how, {', '.join(VERBS)}; one thing is explained at a time")
         return WRONG
+    if verb == "why" and words and not any(each.key == words[0] for each in FIELDS):
+        verb, words = "how", [" ".join(words)]  # of anything but an answer, why it is so is how it was concluded
     what = words[0] if verb == "how" and words else verb
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
