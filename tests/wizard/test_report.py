@@ -18,6 +18,7 @@ from wizard.report.blocks import Heading, Items, Paragraph, PictureBlock, Table
 from wizard.report.contents import contents
 from wizard.report.markdown import markdown
 from wizard.report.page import page
+from wizard.report.without_money import without_money
 
 VOID = {"meta", "br", "hr", "img"}
 
@@ -129,6 +130,30 @@ def test_pipes_in_cells_keep_the_tables_whole(weighed):
                 row += 1
 
 
+SECRETS = {
+    "budget.own_prices": ["nvidia-dgx-h200 = 383111 EUR"], "budget.exchange_rates": ["EUR = 1.0816"], "budget.tax": "19.7 %",
+    "budget.staff": "417123 USD/year", "budget.interest": "5.43 %", "budget.purchase": "77.1M USD", "budget.support": "3.71 %",
+}  # fmt: skip
+MONEY = re.compile(r"\b(?:USD|EUR)\b|383,?111|1\.0816|19\.7 %|417,?123|5\.43 %|77\.1|3\.71 %|\bprice of (?:one|all)\b")
+
+
+def test_a_report_to_show_to_others_tells_no_amount_and_all_else(weighed):
+    answers = Answers.of({"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h200"], "scale.nodes": 4, **SECRETS})
+    considered = consider(answers, load_catalog())
+    design = assemble(considered.context, considered.judged, considered.ranking, considered.rejected)
+    told = contents(design, None, {"name": "plan", "created": "2026-12-01"})
+    assert len(MONEY.findall(markdown(told))) > 40
+    shown = without_money(told)
+    assert not MONEY.search(markdown(shown)), MONEY.search(markdown(shown))
+    assert "Money" not in [block.text for block in shown if isinstance(block, Heading)]
+    (bought,) = [block for block in shown if isinstance(block, Table) and block.head[:3] == ("number", "part", "kind")]
+    assert [row[1] for row in bought.rows] == [line.name for line in design.bom]
+    pictures = {block.title for block in without_money(weighed[2]) if isinstance(block, PictureBlock)}
+    gone = {block.title for block in weighed[2] if isinstance(block, PictureBlock)} - pictures
+    assert any("money" in each.lower() for each in gone)
+    assert any("memory" in each.lower() for each in pictures)
+
+
 def test_the_command_writes_by_suffix_and_says_whether_it_fits(tmp_path):
     answers = tmp_path / "plan.toml"
     answers.write_text('[model]\npreset = "llama-3.1-8b"\n[scale]\nmode = "fixed"\nnodes = 1\n')
@@ -137,6 +162,7 @@ def test_the_command_writes_by_suffix_and_says_whether_it_fits(tmp_path):
     assert call("report", answers, "-o", tmp_path / "r.html", "--no-pictures").code == 0
     assert (tmp_path / "r.html").read_text().startswith("<!DOCTYPE html>")
     assert call("report", answers).out.startswith("# plan\n")
+    assert "USD" not in call("report", answers, "--no-pictures", "--without-prices").out
     wrong = call("report", answers, "-o", tmp_path / "r.pdf")
     wrong.assert_one_message()
     answers.write_text('[model]\npreset = "llama-3.1-8b"\n[scale]\nmode = "fixed"\nnodes = 1\n[budget]\npurchase = "100 USD"\n')

@@ -22,6 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("design", metavar="DESIGN.toml", help="a design, or a file of answers")
     parser.add_argument("-o", "--output", metavar="FILE", help=".md for Markdown, .html for a page; without it, Markdown here")
     parser.add_argument("--no-pictures", action="store_true", help="leave the pictures out")
+    parser.add_argument("--without-prices", action="store_true", help="leave out every price, cost and budget, to show it to others")
     add_catalog_option(parser)
     add_config_option(parser)
 
@@ -32,10 +33,12 @@ def run(options: argparse.Namespace) -> int:
     from rules.assembly import assemble
     from rules.conflicts import with_conflict_sets
     from wizard.config import load_config
+    from wizard.exports.design_without_prices import NOTE
     from wizard.files import load, write_atomically
     from wizard.policies import under_policies
     from wizard.preferences import use
     from wizard.report.contents import contents
+    from wizard.report.without_money import without_money
     from wizard.versions import meta_of
 
     suffix = Path(options.output).suffix.lower() if options.output else ".md"
@@ -50,6 +53,8 @@ def run(options: argparse.Namespace) -> int:
     design = with_conflict_sets(design, catalog)
     name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
     blocks = contents(design, None if options.no_pictures else considered, meta_of(name, catalog, loaded.meta))
+    if options.without_prices or loaded.meta.get("notes") == NOTE:
+        blocks = without_money(blocks)
     text = report_text(blocks, suffix)
     if options.output:
         write_atomically(options.output, text)

@@ -106,6 +106,11 @@ def _clean(value: Any) -> Any:
     if isinstance(value, list):
         return [_clean(each) for each in value if not (isinstance(each, str) and AMOUNT.search(each))]
     if isinstance(value, str) and AMOUNT.search(value):
-        kept = [sentence for sentence in re.split(r"(?<=[.;:])\s+", value) if not AMOUNT.search(sentence)]
-        return re.sub(r"[;:]$", ".", " ".join(kept)) or "taken out: it is about money"
+        return sentences_without_money(value) or "taken out: it is about money"
     return value
+
+
+def sentences_without_money(text: str) -> str:
+    """Return a text without the sentences that tell an amount of money, "" where none is left."""
+    kept = [sentence for sentence in re.split(r"(?<=[.;:])\s+", text) if not AMOUNT.search(sentence)]
+    return re.sub(r"[;:](?= \[|$)", ".", " ".join(kept)).replace("A good answer: Why:", "Why:")
