@@ -102,7 +102,7 @@ LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 class LayerTime(NamedTuple):
     """Seconds of one layer: products, mixers (attention, scan), bytes and what experts cost beside, forward and backward.
 
-    `wait`: for the host, in both passes together.
+    `wait`: for the host, in both passes; one more forward pass takes it `host` seconds beyond what the layer takes.
     """
 
     products: float
@@ -114,17 +114,23 @@ class LayerTime(NamedTuple):
     experts: float = 0.0
     experts_backward: float = 0.0
     wait: float = 0.0
+    host: float = 0.0
 
     @property
     def forward(self) -> float:
-        """Return the seconds of the forward pass."""
-        return self.products + self.attention + self.elementwise + self.experts + self.wait / (1.0 + BACKWARD_PASSES)
+        """Return the seconds that the forward pass adds; what a GPU waits for its host in any case hides some of it."""
+        own = self.products + self.attention + self.elementwise + self.experts
+        return max(own - self.wait, self.host)
 
     @property
     def backward(self) -> float:
         """Return the seconds of the backward pass."""
-        waited = self.wait * BACKWARD_PASSES / (1.0 + BACKWARD_PASSES)
-        return self.products_backward + self.attention_backward + self.elementwise_backward + self.experts_backward + waited
+        own = self.products + self.attention + self.elementwise + self.experts
+        return own + self._own_backward + self.wait - self.forward
+
+    @property
+    def _own_backward(self) -> float:
+        return self.products_backward + self.attention_backward + self.elementwise_backward + self.experts_backward
 
 
 @dataclass(frozen=True)
@@ -224,13 +230,17 @@ class Arithmetic:
         scan = self._scan(tokens, tensor)
         return forward + ahead + scan, backward + behind + ELEMENTWISE_BACKWARD * scan
 
-    def host_wait(self, made: LayerTime, exchange: float) -> float:
-        """Return how long a GPU waits for its host in a layer with experts, which takes at least as long as the host needs to launch it.
+    def launched(self, made: LayerTime, exchange: float) -> LayerTime:
+        """Return a layer with experts as its host launches it: it takes at least as long as the host needs, and the GPU waits for that.
 
-        `exchange`: the seconds in which the layer's tokens are on their way.
+        `exchange`: the seconds in which the layer waits for other ranks; the host goes on launching meanwhile.
         """
-        least = 0.0 if self.hardware.superchip or self.fuses_experts else EXPERT_LAYER_HOST_S
-        return max(0.0, least - made.forward - made.backward - exchange)
+        if self.hardware.superchip or self.fuses_experts:
+            return made
+        taken = made.forward + made.backward + exchange
+        wait = max(0.0, EXPERT_LAYER_HOST_S - taken)
+        again = EXPERT_LAYER_HOST_S / (1.0 + BACKWARD_PASSES)
+        return made._replace(wait=wait, host=EXPERT_LAYER_HOST_S + again - taken - wait)
 
     def _scan(self, tokens: float, tensor: int) -> float:
         """Return the forward seconds of state-space mixers beyond their projections."""

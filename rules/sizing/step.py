@@ -98,7 +98,8 @@ class StepModel:
         traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
         if share:
             weight, moe, made = parts[-1]
-            parts[-1] = (weight, moe, made._replace(wait=self.arithmetic.host_wait(made, traffic.expert / share)))
+            waited = traffic.expert / share + traffic.tensor + traffic.context
+            parts[-1] = (weight, moe, self.arithmetic.launched(made, waited))
         products = elementwise = forward = cheap = 0.0
         code, named = self.arithmetic.techniques, plan.recompute_modules
         for weight, moe, made in parts:
