@@ -83,8 +83,8 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         when=(F.shared_kind == "existing",),
         guidance=("G3s.1", "G3s.2"),
         because=(
-            "Shared data: {shared_words}, {shared_because}: {existing_gb_per_s} to all {nodes} nodes. A checkpoint of {checkpoint_gb} "
-            "takes {existing_checkpoint} to write there. No shared storage is bought."
+            "Shared data: {shared_words}, {shared_because}: {existing_gb_per_s} to all nodes together ({nodes}). A checkpoint of "
+            "{checkpoint_gb} takes {existing_checkpoint} to write there. No shared storage is bought."
         ),
         decides=("storage.shared", "{shared_words}"),
         ask=Ask(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
-from rules.sizing.host_parts import lanes_of, loader_buffers, modules_for
+from rules.sizing.host_parts import lanes_of, loader_buffers, modules_for, most_memory_gb
 from rules.sizing.lookup import fact_value, threshold_number
 from rules.sizing.results import HostDesign
 
@@ -137,6 +137,8 @@ def host_design(needs: HostNeeds, node: Node, catalog: Catalog, answers: Answers
         notes.append("the GPU's memory and the host's are the same chips: the need is of both together")
     if needs.decode_cores > needs.cores:
         notes.append(f"decoding images on the CPU would take {needs.decode_cores} cores per node; decode on the GPU or store them decoded")
+    if needs.memory / GB > (most := most_memory_gb(node, catalog)):
+        notes.append(f"two of the largest modules in every channel hold {most:,.0f} GB: take more nodes, or offload to drives")
     return HostDesign(
         cores_needed=needs.cores,
         cores_offered=cores_offered(node, catalog, answers),

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rules.sizing.results import Workload
 
 GB = 1e9
-MODULE_GB = (16, 32, 64, 96, 128, 256)
+MODULE_GB = (16, 32, 48, 64, 96, 128, 256)
 """Sizes of registered DDR5 modules that are sold [JEDEC densities of 16 to 64 Gbit]."""
 BYTES_PER_TRANSFER = 8.0
 """A channel is 64 bits wide."""
@@ -93,7 +93,7 @@ def processor_of(node: Node, catalog: Catalog) -> tuple[Cpu, int] | None:
 
 
 def modules_for(need: float, node: Node, catalog: Catalog) -> Modules | None:
-    """Return the modules that fill every channel alike to `need` bytes or more; None where channels or speed are not stated.
+    """Return the modules that fill every channel alike to `need` bytes or more; None where channels or speed are not stated, or none do.
 
     One module per channel is taken as long as there are modules so large, for that is the fastest; else two.
     """
@@ -110,11 +110,21 @@ def modules_for(need: float, node: Node, catalog: Catalog) -> Modules | None:
     channels = int(cpu.memory_channels.to("")) * sockets
     wanted_gb = need / GB
     per_channel = 1 if channels * MODULE_GB[-1] >= wanted_gb else 2
-    size = next((size for size in MODULE_GB if channels * per_channel * size >= wanted_gb), MODULE_GB[-1])
+    size = next((size for size in MODULE_GB if channels * per_channel * size >= wanted_gb), None)
+    if size is None:
+        return None
     one = channels * float(rate.group(1)) * 1e6 * BYTES_PER_TRANSFER
     slower = _TWO_PER_CHANNEL.search(text)
     two = None if slower is None else channels * float(slower.group(2) or slower.group(1)) * 1e6 * BYTES_PER_TRANSFER
     return Modules(channels, channels * per_channel, size, per_channel, one, two)
+
+
+def most_memory_gb(node: Node, catalog: Catalog) -> float:
+    """Return what two of the largest modules in every channel hold, in GB; infinite where the channels are not stated."""
+    found = processor_of(node, catalog)
+    if found is None or found[0].memory_channels is None:
+        return math.inf
+    return 2.0 * MODULE_GB[-1] * found[0].memory_channels.to("") * found[1]
 
 
 def per_channel_installed(node: Node, catalog: Catalog) -> float | None:

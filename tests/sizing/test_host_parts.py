@@ -6,7 +6,7 @@ import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
-from rules.sizing.host_parts import copy_rate, drives_of, lanes_of, loader_buffers, modules_for, per_channel_installed
+from rules.sizing.host_parts import copy_rate, drives_of, lanes_of, loader_buffers, modules_for, most_memory_gb, per_channel_installed
 from rules.sizing.workload import describe_workload
 
 GB, TB = 1e9, 1e12
@@ -30,9 +30,23 @@ def test_a_dgx_h100_has_two_slots_per_channel(catalog):
     assert per_channel_installed(catalog.nodes["nvidia-dgx-h100"], catalog) == 2.0
 
 
+@pytest.mark.parametrize(("need_gb", "count", "size_gb"), [(640, 16, 48), (700, 16, 48), (800, 16, 64), (1537, 16, 128), (5000, 32, 256)])
+def test_the_smallest_modules_that_hold_it(catalog, need_gb, count, size_gb):
+    """Sixteen channels: 16 x 48 are 768, 16 x 64 are 1,024, 16 x 96 are 1,536, 16 x 256 are 4,096, 32 x 256 are 8,192 GB."""
+    found = modules_for(need_gb * GB, catalog.nodes["nvidia-dgx-h200"], catalog)
+    assert (found.count, found.size_gb) == (count, size_gb)
+
+
+def test_what_no_modules_hold_is_not_filled_with_too_few(catalog):
+    """27 bytes for each of 405 billion parameters are 10.9 TB on one server; two of 256 GB in each of sixteen channels are 8.2."""
+    node = catalog.nodes["nvidia-dgx-h200"]
+    assert modules_for(10.9 * TB, node, catalog) is None
+    assert most_memory_gb(node, catalog) == 8192
+
+
 def test_two_modules_per_channel_are_slower_where_it_is_printed(catalog):
     """Xeon 6767P: DDR5-6400 with one module per channel, 5200 with two: 819.2 and 665.6 GB/s of sixteen channels."""
-    found = modules_for(9 * TB, catalog.nodes["dell-poweredge-xe9780-b200"], catalog)
+    found = modules_for(8 * TB, catalog.nodes["dell-poweredge-xe9780-b200"], catalog)
     assert found.per_channel == 2
     assert found.bandwidth == pytest.approx(819.2 * GB)
     assert found.reached == pytest.approx(665.6 * GB)
