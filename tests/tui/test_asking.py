@@ -47,6 +47,11 @@ async def test_why_not_names_the_first_obstacle_and_the_smallest_change_which_ca
         await until(app, pilot, TextDialog)
         assert "Before and after" in app.screen._title
         assert app.work.answers.values["facility.rack_power"] == "8 kW"
+        shown = app.screen
+        app.asker.try_change("policy.light", None, "make an exception from the policy of the site")
+        await pilot.pause(0.05)
+        assert app.screen is shown  # a policy is no answer: nothing is compared, and what to do is said
+        assert any(each.message.startswith("light is a policy of the site") for each in app._notifications)
 
 
 async def test_why_not_something_that_is_nothing_is_a_message():

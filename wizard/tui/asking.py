@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from textual.content import Content
 
+from rules.answer_fields import FIELDS
 from rules.answers import AnswerError
 from wizard.changes import difference
 from wizard.files import FileError, load
@@ -88,9 +89,17 @@ class Asker:
         else:
             await self._app.go_to_question(remedy.key)
 
+    def policy_held(self, key: str) -> None:
+        """Say that a policy of the site is no answer: an exception is made where the policy is kept."""
+        name = key.partition(".")[2]
+        self._app.notify(f"{name} is a policy of the site, no answer; whoever keeps it changes it in its file.", timeout=8)
+
     def try_change(self, key: str, value: str | None, text: str) -> None:
         """Show the design with one answer changed beside the design as it is; the person keeps it or drops it."""
         app = self._app
+        if not any(each.key == key for each in FIELDS):
+            self.policy_held(key)
+            return
         try:
             session = app.work.session.answer(key, value) if value is not None else app.work.session.clear(key)
         except AnswerError as error:

@@ -78,6 +78,8 @@ class ConflictScreen(ListScreen):
         change = self._changes.get(id_)
         if change is not None:
             self.wizard.asker.try_change(change.key, change.after or None, f"{_label(change.key)}: {change.text}")
+        elif id_.split("|")[1].startswith("policy."):
+            self.wizard.asker.policy_held(id_.split("|")[1])
         else:
             await self.wizard.go_to_question(id_.split("|")[1])
 
