@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from rules.advisor import consider
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, work_of
+from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, sizes_open, work_of
 from rules.remedies import mend, ready
 from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
@@ -44,8 +44,9 @@ NEEDS = ("training.tokens", "training.samples", "training.global_batch", "traini
 class ConflictSet:
     """Answers that cannot hold together beside what is trained; without any one of them, the others can.
 
-    `changes`: for each answer the smallest change that makes this set hold, the cheapest first; then those of what is trained. An empty
-    set of answers means that what is trained cannot be had at all.
+    `changes`: for each answer the smallest change that makes this set hold, the cheapest first; then those of what is trained. Where it
+    is the only set, every other answer holds with each of them too. An empty set of answers means that what is trained cannot be had at
+    all.
     """
 
     answers: tuple[Constraint, ...]
@@ -119,7 +120,8 @@ def find_conflicts(
     fixed = [each.key for each in all_][MOST_ANSWERS:]
 
     def holds(keys: frozenset[str]) -> bool:
-        return oracle.fits(keeping(answers, all_, [*keys, *fixed]))
+        left = keeping(answers, all_, [*keys, *fixed])
+        return oracle.fits(left) or any(oracle.fits(each) for each in sizes_open(answers, left))
 
     found, complete = minimal_sets(free, holds, lambda: oracle.spent)
     sets = [ConflictSet(tuple(named[key] for key in free if key in each)) for each in found]
@@ -129,7 +131,8 @@ def find_conflicts(
     hints = _hints(considered)
     for number, each in enumerate(sets):
         told(Conflicts(tuple(sets), complete and not fixed))
-        sets[number] = replace(each, changes=_changes(each, answers, all_, [*each.keys, *fixed], oracle, hints, needs=needs))
+        whole = [key.key for key in all_] if complete and len(sets) == 1 else [*each.keys, *fixed]
+        sets[number] = replace(each, changes=_changes(each, answers, all_, whole, oracle, hints, needs=needs))
     return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle) if needs else ())
 
 

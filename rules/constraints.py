@@ -19,7 +19,7 @@ from rules.scale import deadline_counts, size_given
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from catalogs import Catalog
     from rules.advisor import Considered
@@ -101,7 +101,7 @@ _ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, 
 
 
 def relaxed(answers: Answers, keys: Collection[str]) -> Answers:
-    """Return answers that no longer state the constraints `keys`."""
+    """Return answers that no longer state the constraints `keys`; where the size is one, the assumed deadline does not take its place."""
     dropped = {key.removeprefix(POLICY) for key in keys if key.startswith(POLICY)}
     if dropped:
         answers = answers.with_policies(policy for policy in answers.policies if policy.id not in dropped)
@@ -114,7 +114,23 @@ def relaxed(answers: Answers, keys: Collection[str]) -> Answers:
     by_size = answers.text(MODE) == "fixed" and not any(answers.given(key) and key not in keys for key in SIZES)
     if answers.given(MODE) and (by_budget or (by_size and size_given(answers))):
         changes[MODE] = None
-    return with_changes(answers, changes, ORIGIN)
+    left = with_changes(answers, changes, ORIGIN)
+    if deadline_counts(left) and not deadline_counts(answers):
+        left = with_changes(left, {DEADLINE: f"{field_of(DEADLINE).maximum:g} days"}, ORIGIN)
+    return left
+
+
+def sizes_open(answers: Answers, left: Answers) -> Iterator[Answers]:
+    """Yield `left`, in which the size of `answers` was given up, at that size and at half of it.
+
+    A size by deadline is the smallest in time, and that one may be refused as too small where a larger one is not.
+    """
+    for key in SIZES:
+        number = answers.count(key)
+        if number and answers.given(key) and not size_given(left):
+            for size in dict.fromkeys((number, number // 2)):
+                if size:
+                    yield with_changes(left, {key: size}, ORIGIN)
 
 
 def keeping(answers: Answers, all_: Sequence[Constraint], keys: Collection[str]) -> Answers:

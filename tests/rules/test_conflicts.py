@@ -119,6 +119,13 @@ class TestConstraints:
         by_budget = Answers.of({"scale.mode": "budget", "budget.purchase": "1M USD"})
         assert relaxed(by_budget, ["budget.purchase"]).text("scale.mode") == "deadline"
 
+    def test_an_assumed_deadline_binds_no_more_once_the_size_is_left_open(self):
+        """Seven servers by answer: nobody asked for a deadline, so giving up the seven must not bring one in."""
+        given = answers(scale__mode="fixed", scale__nodes=7)
+        assert not any(each.key == "scale.deadline" for each in constraints(given))
+        assert relaxed(given, ["scale.nodes"]).number("scale.deadline") == 36_500
+        assert relaxed(answers(scale__mode="fixed", scale__deadline="30 days"), ["scale.nodes"]).number("scale.deadline") == 30
+
     def test_nothing_is_changed_that_is_kept(self):
         given = answers(facility__rack_power="8 kW")
         assert keeping(given, constraints(given), [each.key for each in constraints(given)]) == given
@@ -143,6 +150,23 @@ class TestChanges:
         costs = [each.cost for each in only.changes if not each.key.startswith("training.")]
         assert costs == sorted(costs)
         assert only.changes[-1].key.startswith("training.")
+
+    def test_a_fixed_size_beside_a_limit_of_power(self, catalog):
+        """Seven DGX H100 draw up to 7 × 10.2 kW (datasheet), at a PUE of 1.4 alone 100 kW; six draw 86 kW, whatever the run takes.
+
+        Seven smaller servers would do, so the server that was asked for is part of the set; an assumed deadline is not.
+        """
+        given = answers(scale__mode="fixed", scale__nodes=7, facility__total_power="100 kW", training__tokens="15T")
+        found = find_conflicts(given, catalog)
+        assert [each.keys for each in found.sets] == [("scale.nodes", "facility.total_power", "preferences.nodes")]
+        changes = {each.key: each for each in found.sets[0].changes}
+        assert int(changes["scale.nodes"].after) < 7
+        power = float(changes["facility.total_power"].after.split()[0])
+        assert 100 < power < 1.2 * 100
+        for change in found.sets[0].changes:
+            assert feasible(with_changes(given, change.changes), catalog)
+        assert not feasible(with_changes(given, {"facility.total_power": f"{power / 1.03:.1f} kW"}), catalog)
+        assert not feasible(with_changes(given, {"scale.nodes": int(changes["scale.nodes"].after) + 1}), catalog)
 
     def test_counts_are_exact(self):
         change = smallest_change(answers(), "scale.nodes", lambda given: (given.count("scale.nodes") or 0) >= 23)
