@@ -93,7 +93,8 @@ def _answers(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
                 continue
             changed = tuple(name for name, trait in _traits(other).items() if trait != base[name])
             if changed:
-                trials.append(Trial(_shown(value), _name(other), bool(other.ranking.good), changed))
+                name = f"{_name(other)}{_network(other) if changed == ('fabric',) else ''}"
+                trials.append(Trial(_shown(value), name, bool(other.ranking.good), changed))
         if trials:
             weight = max(_WEIGHTS[name] for each in trials for name in each.changed)
             yield Doubt(key, "answer", _assumed(key, considered), tuple(trials), weight, _sentence(key, trials))
@@ -116,6 +117,13 @@ def _traits(considered: Considered) -> dict[str, object]:
 def _name(considered: Considered) -> str:
     chosen = considered.ranking.chosen
     return "nothing" if chosen is None else f"{chosen.candidate.units:,} × {chosen.candidate.node.name}"
+
+
+def _network(considered: Considered) -> str:
+    """Return the network of the choice in words: what to say where nothing else is another."""
+    chosen = considered.ranking.chosen
+    fact = chosen.candidate.facts.get(Stage.FABRIC, {}) if chosen is not None else {}
+    return "" if fact.get("technology") == "none" else f" on {fact.get('technology_name')}"
 
 
 def _matters(key: str, considered: Considered) -> bool:

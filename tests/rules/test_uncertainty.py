@@ -67,3 +67,13 @@ def test_prices_that_overlap_are_a_doubt(found, considered):
 def test_where_nothing_can_be_proposed_nothing_is_in_doubt(catalog):
     answers = Answers.of({"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h100"], "preferences.vendors": ["AMD"]})
     assert doubts(consider(answers, catalog)) == ()
+
+
+def test_where_only_the_network_would_be_another_the_sentence_names_it():
+    """Llama 3.1 70B in ten days on B200: with half of the batch the step depends on the network, so InfiniBand replaces RoCE."""
+    given = {"workload.kind": "fine_tuning_full", "model.preset": "llama-3.1-70b", "training.tokens": "50B", "scale.mode": "deadline"}
+    given |= {"scale.deadline": "10 days", "facility.rack_power": "20 kW", "preferences.nodes": ["nvidia-dgx-b200"]}
+    trials = [trial for each in doubts(consider(Answers.of(given), load_catalog())) for trial in each.trials]
+    alone = [each for each in trials if each.changed == ("fabric",)]
+    assert alone
+    assert all(" on InfiniBand" in each.chosen or " on RoCEv2" in each.chosen for each in alone)
