@@ -70,8 +70,29 @@ def here() -> str:
     ],
     ids=["C", "de_DE"],
 )
-def test_hash_seed_locale_and_time_zone(here, environment):
+def test_hash_seed_locale_and_time_zone(here, environment, tmp_path):
+    if environment["LC_ALL"] != "C":
+        environment = environment | {"LOCPATH": made_locale(environment["LC_ALL"], tmp_path)}
     assert elsewhere(**environment) == here
+
+
+def made_locale(name: str, folder: Path) -> str:
+    """Make a locale in a folder, so that the test does not run in C unawares; skip where the sources of locales are not installed."""
+    language, _, encoding = name.partition(".")
+    maker = shutil.which("localedef")
+    made = maker and subprocess.run([maker, "-i", language, "-f", encoding, str(folder / name)], capture_output=True, check=False)
+    if not made or not (folder / name).exists():
+        pytest.skip(f"{name} cannot be made: install the package locales, which has localedef and its sources")
+    speaks = "import locale; locale.setlocale(locale.LC_ALL, ''); print(locale.str(1.5))"
+    told = subprocess.run(
+        [sys.executable, "-c", speaks],
+        env=os.environ | {"LOCPATH": str(folder), "LC_ALL": name},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stdout.strip() == "1,5"
+    return str(folder)
 
 
 def test_threads(here):
