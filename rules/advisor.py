@@ -73,4 +73,4 @@ def feasible(answers: Answers, catalog: Catalog) -> bool:
     design_begins()
     context = Context(answers, catalog, describe_workload(answers, catalog))
     kept, _ = prune(propose(context).candidates, context)
-    return any(rank([judge(candidate, context).candidate], context).good for candidate in kept)
+    return any(rank([judge(candidate, context, until_refused=True).candidate], context).good for candidate in kept)

@@ -37,14 +37,19 @@ class Judged:
     failures: list[str] = field(default_factory=list)
 
 
-def judge(candidate: Candidate, context: Context, *, strict: bool = False) -> Judged:
-    """Size a candidate through all stages, then let the rules speak; a feedback edge sizes it again, at most MOST_REENTRIES times."""
+def judge(candidate: Candidate, context: Context, *, strict: bool = False, until_refused: bool = False) -> Judged:
+    """Size a candidate through all stages, then let the rules speak; a feedback edge sizes it again, at most MOST_REENTRIES times.
+
+    `until_refused`: the stages after the first that refuses it are not heard, where only that it is refused matters.
+    """
     judged = Judged(candidate)
     while (taken := size_stages(judged.candidate, context, judged, strict=strict)) is not None:
         judged.candidate, reentry = taken
         judged.reentries = still_taken(judged.reentries, reentry)
         judged.failures = judged.failures if judged.candidate.facts else []
     for module in all_stages():
+        if until_refused and judged.candidate.conflicts:
+            break
         if module.STAGE not in FIRST:
             judged.failures += apply_rules(module, judged.candidate, context, strict=strict)
     judged.candidate.said.sort(key=lambda each: _PLACE[each.stage])

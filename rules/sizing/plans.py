@@ -291,6 +291,8 @@ class _Search:
         while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
             checks -= 1
             entry = heapq.heappop(self.queue)
+            if entry.seconds > self.limit and self._too_slow(entry.plan):
+                continue
             if entry.memory is not None:
                 fitting.append(Found(entry.plan, entry.seconds, entry.memory, True))
                 continue
@@ -301,6 +303,12 @@ class _Search:
             if at_risk is not None and len(risky) < MOST_AT_RISK:
                 risky.append(at_risk)
         return fitting, [found._replace(seconds=self._seconds(found.plan)) for found in ([] if fitting else risky)]
+
+    def _too_slow(self, plan: Plan) -> bool:
+        """Return whether a plan that is not within the limit cannot be brought there by recomputing fewer layers."""
+        if plan.recompute != "full" or self.fixed.recompute is not None:
+            return True
+        return self._bound(replace(plan, recompute="none")) > self.limit
 
     def _least_seconds(self, entry: _Entry) -> float:
         """Return the seconds under the entry's first recomputation and its lowest ZeRO stage: higher ones exchange more."""

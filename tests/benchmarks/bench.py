@@ -53,7 +53,8 @@ def schedule(catalog: Catalog) -> None:
 
 
 def main() -> None:
-    subprocess.run([sys.executable, "-m", "tests.benchmarks.wizard_bench"], check=True)
+    for part in ("wizard_bench", "replay_bench"):
+        subprocess.run([sys.executable, "-m", f"tests.benchmarks.{part}"], check=True)
     show("python -c pass", median_ms(lambda: fresh("pass"), 5))
     show("import wizard.cli", median_ms(lambda: fresh("import wizard.cli"), 5))
     show("import wizard.tui.app", median_ms(lambda: fresh("import wizard.tui.app"), 5))
