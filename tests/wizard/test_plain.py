@@ -60,7 +60,7 @@ def test_the_design_is_told_in_words_and_without_signs():
 
 def test_a_choice_is_answered_by_number_label_or_name_and_a_wrong_one_is_asked_again():
     called = talk("9", "lora", "back", "3", "back", "fine_tuning_lora", "answers", "quit", "quit")
-    assert "Not taken: '9' is not one of pretraining" in called.out
+    assert "Not taken: '9' is not one of pretraining, full fine-tuning, LoRA, QLoRA, vision, recommendation." in called.out
     assert called.out.count("Noted: What kind of work is LoRA.") == 3
     assert "What kind of work: LoRA." in called.out
 

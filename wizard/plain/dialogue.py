@@ -135,7 +135,7 @@ class Dialogue:
         try:
             session = self.work.session.answer(question.key, meant)
         except AnswerError as error:
-            self.say(f"Not taken: {error.message}.")
+            self.say(f"Not taken: {told.labelled(question, error.message)}.")
             return
         self._take(session, question)
 

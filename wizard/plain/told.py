@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rules.counting import counted
@@ -40,6 +41,12 @@ def question_lines(question: Question, work: Work, number: int, count: int) -> I
     else:
         stand_in = assumed_text(question.key, work.design)
         yield f"  Enter leaves it open{f'; {stand_in} is assumed then' if stand_in else ''}."
+
+
+def labelled(question: Question, text: str) -> str:
+    """Return a message with the choices of a question named as they were offered: "full fine-tuning" for fine_tuning_full."""
+    codes = "|".join(re.escape(choice) for choice in question.field.choices)
+    return re.sub(rf"\b(?:{codes})\b", lambda found: choice_label(found[0]), text) if codes else text
 
 
 def choice_of(question: Question, text: str) -> str:
