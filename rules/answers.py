@@ -34,6 +34,9 @@ MOST_SHOWN = 60
 NUMBERS = ("quantity", "number", "count")
 """Kinds of answers that are a number."""
 USD = "USD"
+_SIGNS = {"€": "EUR", "£": "GBP"}
+"""Signs that one currency has to itself; that of yen and yuan is two currencies'."""
+_SIGNED = re.compile(r"([€£]?)\s*([-+\d][^€£/]*?)\s*([€£]?)(\s*/.*)?")
 _CURRENCY = re.compile(r"[^A-Za-z]*(?:[kKMBGT]|thousand|million|billion|trillion)?\s*([A-Z]{3})(?=$|\s*/)")
 RATES = "budget.exchange_rates"
 _BY_KEY = {each.key: each for each in FIELDS}
@@ -85,7 +88,7 @@ def parse_answer(key: str, raw: object) -> Value:
 def _parse_quantity(declared: AnswerField, raw: object) -> Value:
     if isinstance(raw, bool) or not isinstance(raw, (str, int, float)):
         raise AnswerError(declared.key, f"expected a quantity such as {declared.example!r}, got {_got(raw)}")
-    text = _one_line(declared, raw if isinstance(raw, str) else _written(raw))
+    text = _named(declared, _one_line(declared, raw if isinstance(raw, str) else _written(raw)))
     currency = foreign_currency(declared, text)
     try:
         if currency:
@@ -100,6 +103,16 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
         raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.shown_unit}, such as {declared.example!r}") from error
     check_range(declared, value, number)
     return text
+
+
+def _named(declared: AnswerField, text: str) -> str:
+    """Return an amount of money with its currency by name: "3M EUR" of "€3M" and of "3M €"; any other text as it is."""
+    found = _SIGNED.fullmatch(text) if declared.unit.startswith(USD) else None
+    if found is None:
+        return text
+    before, amount, after, per = found.groups()
+    sign = before or after
+    return f"{amount} {_SIGNS[sign]}{per or ''}" if sign and not (before and after) else text
 
 
 def foreign_currency(declared: AnswerField, text: str) -> str:

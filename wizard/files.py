@@ -26,7 +26,7 @@ LARGEST_FILE_BYTES = 4_000_000
 DEEPEST_NESTING = 12
 LONGEST_META = 2000
 STANDARD_INPUT = "standard input"
-STANDARD_OUTPUTS = ("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
+STANDARD_OUTPUTS = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
 """Names of standard output, which is written to as it is: it may be a pipe, or a file that others write to as well."""
 _DESIGN_TABLES = (
     "schema", "meta", "answers", "provenance", "policy", "design", "bom", "justification", "assumption", "warning", "conflict",
@@ -284,6 +284,11 @@ def answers_text(answers: Answers, meta: Mapping[str, Any] | None = None) -> str
     return tomli_w.dumps(tables)
 
 
+def is_standard_output(path: Path | str) -> bool:
+    """Return whether a name is that of the standard output: "-", or its device."""
+    return str(path) in STANDARD_OUTPUTS
+
+
 def write_atomically(path: Path | str, text: str) -> None:
     """Write `text` to a temporary file in the same folder, flush it to disk, and put it in place; raises FileError.
 
@@ -296,7 +301,7 @@ def write_atomically(path: Path | str, text: str) -> None:
 @contextlib.contextmanager
 def open_atomically(path: Path | str) -> Iterator[TextIO]:
     """Open a stream whose text takes the place of the file when all of it is written; as `write_atomically`, for what is long."""
-    if str(path) in STANDARD_OUTPUTS:
+    if is_standard_output(path):
         yield sys.stdout
         return
     with _said_of(path, OSError, ValueError, RuntimeError):

@@ -7,7 +7,7 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import advise
 from rules.answer_checks import check_answers, unused_answers
-from rules.answers import AnswerError, Answers
+from rules.answers import AnswerError, Answers, parse_answer
 from rules.sizing.workload import describe_workload
 from wizard.session import Session
 
@@ -59,6 +59,25 @@ def test_a_name_that_is_none_is_named_with_its_key(key, name, said, catalog):
     error = refused({key: name}, catalog)
     assert error.key == key
     assert said in str(error)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("own_server.nic_speed", "123 Gb/s", "no port runs at 123 Gb/s; the nearest that do run at 100 Gb/s or 200 Gb/s"),
+        ("own_server.nic_speed", "80 Gb/s", "count each as an adapter"),
+        ("own_server.nic_lanes", 7, "no slot has 7 lanes"),
+    ],
+)
+def test_a_rate_that_no_port_has_and_a_slot_that_there_is_not_are_refused(key, value, said, catalog):
+    error = refused({"own_server.gpu": "nvidia-l40s", key: value}, catalog)
+    assert error.key == key
+    assert said in str(error)
+
+
+@pytest.mark.parametrize("speed", ["10 Gb/s", "25 Gb/s", "56 Gb/s", "12.5 GB/s", "50 GB/s", "800 Gb/s", "1.6 Tb/s"])
+def test_rates_of_ports_are_accepted_in_bits_and_in_bytes(speed, catalog):
+    check_answers(Answers.of({"own_server.gpu": "nvidia-l40s", "own_server.nic_speed": speed, "own_server.nic_lanes": 32}), catalog)
 
 
 def test_names_by_alias_and_makers_of_other_parts_are_names(catalog):
@@ -134,3 +153,23 @@ def test_a_batch_larger_than_the_whole_run_is_doubted(raw, told, catalog):
     )
     doubts = [each for each in advise(answers, catalog).notices if "is more than the whole run" in each]
     assert bool(doubts) is told
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "stored"),
+    [
+        ("budget.purchase", "€3M", "3M EUR"),
+        ("budget.purchase", "3M €", "3M EUR"),
+        ("budget.purchase", "£ 450k", "450k GBP"),
+        ("budget.electricity_price", "€0.12/kWh", "0.12 EUR/kWh"),
+        ("budget.purchase", "$3M", "$3M"),
+    ],
+)
+def test_money_may_bear_the_sign_of_its_currency(key, text, stored):
+    assert parse_answer(key, text) == stored
+
+
+@pytest.mark.parametrize("text", ["€3M€", "€", "€ three", "¥3M"])
+def test_a_sign_that_names_no_amount_or_no_one_currency_is_refused(text):
+    with pytest.raises(AnswerError, match=r"such as '1\.5M USD'"):
+        parse_answer("budget.purchase", text)

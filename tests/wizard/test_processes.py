@@ -57,11 +57,13 @@ class TestProcesses:
         done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False)
         assert done.returncode == code
 
-    def test_standard_output_by_its_name_in_a_pipe(self, small_answers):
-        command = f"{sys.executable} -m wizard design '{small_answers}' -o /dev/stdout | cat"
+    @pytest.mark.parametrize("name", ["/dev/stdout", "-"])
+    def test_standard_output_by_its_name_in_a_pipe(self, small_answers, name, tmp_path):
+        command = f"cd {tmp_path} && {sys.executable} -P -m wizard design '{small_answers}' -o {name} | cat"
         done = subprocess.run(["bash", "-c", command], capture_output=True, cwd=ROOT, timeout=60, check=False, text=True)
         assert tomllib.loads(done.stdout)["schema"] == 1
-        assert "wrote /dev/stdout" in done.stderr
+        assert f"wrote {name}" in done.stderr
+        assert not list(tmp_path.glob("-*"))
 
     def test_another_pipe_by_its_name(self, small_answers):
         command = f"{sys.executable} -m wizard design '{small_answers}' -o /dev/fd/7 7>&1 >/dev/null | cat"

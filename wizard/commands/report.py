@@ -34,7 +34,7 @@ def run(options: argparse.Namespace) -> int:
     from rules.conflicts import with_conflict_sets
     from wizard.config import load_config
     from wizard.exports.design_without_prices import NOTE
-    from wizard.files import load, write_atomically
+    from wizard.files import is_standard_output, load, write_atomically
     from wizard.policies import under_policies
     from wizard.preferences import use
     from wizard.report.contents import contents
@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     from wizard.versions import meta_of
 
     suffix = Path(options.output).suffix.lower() if options.output else ".md"
-    if suffix not in SUFFIXES and not str(options.output).startswith("/dev/"):
+    if suffix not in SUFFIXES and not is_standard_output(options.output):
         narrate(f"cluster-wizard: -o: expected a name that ends in .md or .html, got {options.output!r}")
         return WRONG
     use(load_config(options.config).preferences)
