@@ -10,7 +10,7 @@ import math
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
-from rules.proposals import best_within, candidate_of, ladder
+from rules.proposals import best_within, candidate_of, sizes_of
 from rules.scale import sized_by_deadline
 from rules.sizing.ownership import once_factor
 from rules.sizing.prices import server_quote
@@ -69,7 +69,7 @@ def why_no_more(candidate: Candidate, free: float, context: Context) -> str:
         return f"{dearer:,} would come to {candidate.tried[dearer]:,.0f} USD"
     if candidate.most_units is not None:
         return "power and racks carry no more"
-    larger = next((size for size in ladder(2 * candidate.units) if size > candidate.units), candidate.units)
+    larger = next((size for size in sizes_of(candidate.node, 2 * candidate.units) if size > candidate.units), candidate.units)
     if needed > free or candidate.node.desktop:
         return ""
     if _most_payable(candidate, needed, free, context) >= larger:
@@ -132,6 +132,6 @@ def _server_usd(candidate: Candidate, context: Context) -> float:
 
 def _better(candidate: Candidate, most: float, least: int, context: Context) -> int | None:
     """Return the size of the ladder above `least` and up to `most` that runs fastest, None where none is faster than `least`."""
-    sizes = [size for size in ladder(max(1, int(most))) if size >= max(1, least)]
+    sizes = [size for size in sizes_of(candidate.node, max(1, int(most))) if size >= max(1, least)]
     best = best_within(candidate.node, candidate.gpu, sizes, context) if sizes and most >= 1 else None
     return None if best == least else best

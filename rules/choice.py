@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.design import Figures
 from rules.findings import Kind, Strength
+from rules.nearness import missed
 from rules.proposals import run_days
 from rules.scale import deadline_counts, sized_by_deadline
 
@@ -47,7 +48,8 @@ class Ranking:
 def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     """Return the candidates in rank order. Unknown prices come after known ones; they are never first beside them and never dropped.
 
-    Beside a budget an unknown price proves nothing: such a candidate meets the answers only once a quote says so.
+    Beside a budget an unknown price proves nothing: such a candidate meets the answers only once a quote says so. Without a budget what a
+    limit is missed by counts before the price.
     """
     ranked = [_ranked(candidate, context) for candidate in candidates]
     allowed = [each for each in ranked if each.candidate.choice is not None and not each.candidate.conflicts]
@@ -55,7 +57,8 @@ def rank(candidates: Sequence[Candidate], context: Context) -> Ranking:
     budget = context.answers.given("budget.purchase")
     order = {id(each): _order(each, context) for each in ranked}
     allowed.sort(key=lambda each: order[id(each)])
-    bad.sort(key=lambda each: _nearness(each, order[id(each)], context))
+    shown = not allowed and len(bad) > 1  # else nobody is shown the nearest
+    bad.sort(key=lambda each: _nearness(each, order[id(each)], context, missed(each.candidate, context) if shown else 0.0))
     good = [each for each in allowed if not (budget and each.apart)]
     return Ranking(tuple(good), tuple(each for each in allowed if budget and each.apart), tuple(bad))
 
@@ -101,12 +104,17 @@ def _order(each: Ranked, context: Context) -> tuple[object, ...]:
     return each.apart, _late(figures, context), _over_budget(figures, context), worth, warnings, headroom, candidate.id
 
 
-def _nearness(each: Ranked, order: tuple[object, ...], context: Context) -> tuple[object, ...]:
-    """Return the sort key among candidates that do not meet the answers: as `_order`, and beyond a budget the least excess first."""
+def _nearness(each: Ranked, order: tuple[object, ...], context: Context, miss: float) -> tuple[object, ...]:
+    """Return the sort key among candidates that do not meet the answers.
+
+    Those with a plan first, then the fewest conflicts, the least that is missed (`miss`), and as `_order`; beyond a budget the least
+    excess, which an unknown price cannot show.
+    """
     apart, late, over, *rest = order
     budget, price = context.answers.number("budget.purchase"), each.figures.purchase_usd
     excess = price / budget if over and budget and price is not None else 0.0
-    return each.candidate.choice is None, apart, len(each.candidate.conflicts), late, excess, *rest
+    unproven = bool(apart) and budget is not None
+    return each.candidate.choice is None, unproven, len(each.candidate.conflicts), miss, apart, late, excess, *rest
 
 
 def _over_budget(figures: Figures, context: Context) -> bool:

@@ -9,7 +9,7 @@ from catalogs.quantities import magnitude
 from rules.budget_size import budget_to_size, size_is_what_limits_allow
 from rules.design import Reentry
 from rules.findings import Stage
-from rules.proposals import candidate_of, ladder
+from rules.proposals import candidate_of, sizes_of
 from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.fabric.managed import managed_at
 from rules.sizing.facility import size_facility
@@ -141,7 +141,7 @@ def _shrunk(candidate: Candidate, context: Context, excess: float, why: str) -> 
     if excess <= 1.0 or candidate.units <= 1:
         return None
     wanted = int(candidate.units / excess)
-    sizes = [size for size in ladder(max(1, candidate.units)) if size <= max(1, wanted)]
+    sizes = [size for size in sizes_of(candidate.node, max(1, candidate.units)) if size <= max(1, wanted)]
     for size in reversed(sizes):
         changed = candidate_of(candidate.node, candidate.gpu, size, context, candidate.sized_by)
         if changed.choice is not None:

@@ -22,6 +22,7 @@ from rules.sizing.cost import unit_price
 from rules.sizing.plans import search_plans
 from rules.sizing.power import node_draw
 from rules.sizing.pue import pue_of
+from rules.sizing.racks import racks_per_domain
 from rules.sizing.reliability import goodput_at
 from rules.sizing.site_measured import site_hardware
 from rules.uses import best_seconds, best_use, seconds_of, uses
@@ -204,9 +205,11 @@ def _fixed_units(node: Node, context: Context) -> int | str:
     """Return how many units make the number of GPUs or nodes that was asked for; racks only where they come near it."""
     gpus, nodes = context.answers.count("scale.gpus"), context.answers.count("scale.nodes")
     asked, per_unit, what = (gpus, node.gpu_count, "GPUs") if gpus else (nodes or 1, node.trays, "nodes")
-    units = math.ceil(asked / per_unit)
+    joined = racks_per_domain(node)
+    units = math.ceil(asked / per_unit / joined) * joined
     if node.is_rack and units * per_unit > asked * OVERSHOOT:
-        return f"comes as a rack of {per_unit} {what}; {asked:,} were asked for"
+        comes = f"a rack of {per_unit} {what}" if joined == 1 else f"{joined} racks of {per_unit} {what} that make one scale-up domain"
+        return f"comes as {comes}; {asked:,} were asked for"
     return units
 
 
@@ -215,6 +218,12 @@ def ladder(largest: int) -> tuple[int, ...]:
     """Return the counts up to `largest` that are an odd number up to 15 times a power of two, ascending."""
     counts = {odd << shift for odd in range(1, 16, 2) for shift in range(largest.bit_length()) if odd << shift <= largest}
     return tuple(sorted(counts))
+
+
+def sizes_of(node: Node, largest: int) -> tuple[int, ...]:
+    """Return the counts up to `largest` units that are bought of a server: the ladder, of racks that make one domain whole sets."""
+    joined = racks_per_domain(node)
+    return tuple(joined * sets for sets in ladder(largest // joined))
 
 
 def _by_deadline(node: Node, gpu: Gpu, context: Context, known: Known, *, exhaustive: bool) -> Candidate | str:
@@ -279,10 +288,10 @@ def _smallest(node: Node, least: int, good: Callable[[int], bool]) -> int | None
     """
     largest = max(1, LARGEST_CLUSTER_GPUS // node.gpu_count)
     start = 1 << max(0, least - 1).bit_length()
-    powers = [1 << shift for shift in range(largest.bit_length()) if start <= 1 << shift <= largest]
+    powers = [size for size in sizes_of(node, largest) if size >= start and size.bit_count() == 1]
     for power in powers[: MOST_DOUBLINGS + 1]:
         if good(power):
-            rungs = [size for size in ladder(power) if max(least, power // 2 + 1) <= size < power]
+            rungs = [size for size in sizes_of(node, power) if max(least, power // 2 + 1) <= size < power]
             return next((size for size in rungs if good(size)), power)
     return None
 
@@ -313,9 +322,9 @@ def _units_within_limits(node: Node, gpu: Gpu, context: Context) -> int | None:
 
 def _by_limits(node: Node, gpu: Gpu, limit: int, context: Context, *, exhaustive: bool) -> Candidate | str:
     """Return the fastest size within the limits, of the largest few on the ladder."""
-    if limit < 1:
+    if limit < racks_per_domain(node):
         return "not even one is within the budget and the power that are there"
-    best = best_within(node, gpu, ladder(min(limit, max(1, LARGEST_CLUSTER_GPUS // node.gpu_count))), context)
+    best = best_within(node, gpu, sizes_of(node, min(limit, max(1, LARGEST_CLUSTER_GPUS // node.gpu_count))), context)
     if best is None:
         return f"no plan fits up to {limit:,} units, which is what budget and power allow"
     return candidate_of(node, gpu, best, context, "the fastest size within budget and power", exhaustive=exhaustive)
@@ -353,9 +362,11 @@ def _by_budget(node: Node, gpu: Gpu, context: Context, *, exhaustive: bool) -> C
     units = int(budget // magnitude(price.expected, "USD")) or int(budget >= magnitude(alone.expected, "USD"))
     if node.desktop and node.id not in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}:
         units = min(units, 1)
-    if units < 1:
-        return f"one costs about {magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
-    size = best_within(node, gpu, ladder(units), context)
+    joined = racks_per_domain(node)
+    if units < joined:
+        least = "one costs" if joined == 1 else f"{joined}, which make one scale-up domain, cost"
+        return f"{least} about {joined * magnitude(alone.expected, 'USD'):,.0f} USD; the budget is {budget:,.0f} USD"
+    size = best_within(node, gpu, sizes_of(node, units), context)
     if size is None:
         return f"the model is expected to fit no plan on {units:,} × {node.name}, which is what the budget buys"
     return candidate_of(node, gpu, size, context, "what the budget buys", exhaustive=exhaustive)

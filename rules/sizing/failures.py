@@ -11,6 +11,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from rules.sizing.lookup import fact_value
+from rules.sizing.racks import racks_per_domain
 from rules.sizing.reliability import HOURS_PER_DAY, REPAIR_DAYS, failure_rate
 
 if TYPE_CHECKING:
@@ -89,7 +90,10 @@ def _node_failure(candidate: Candidate, goodput: Goodput, spares: int, catalog: 
 
 
 def _backplane(candidate: Candidate) -> SingleFailure:
-    effect = f"all {candidate.node.gpu_count} GPUs of the rack stand, not one node"
+    node = candidate.node
+    effect = f"all {node.gpu_count} GPUs of the rack stand, not one node"
+    if racks_per_domain(node) > 1:
+        effect += f"; the domain of {node.scale_up_domain} that it makes with the rack beside it is without them"
     return SingleFailure("backplane of a rack", candidate.units, None, INTERRUPTS, effect, candidate.node.gpu_count, BACKPLANE_HOURS)
 
 

@@ -40,6 +40,11 @@ def binding_words(binding: str, *, tank: bool = False) -> str:
     return words.replace("the rack", "the tank").replace("the cooling", "the tank's cooling") if tank else words
 
 
+def racks_per_domain(node: Node) -> int:
+    """Return how many racks of a kind make one scale-up domain: 2 where cross cables join them (NVL36x2), else 1."""
+    return max(1, node.scale_up_domain // node.gpu_count) if node.is_rack else 1
+
+
 @dataclass(frozen=True)
 class RackLimits:
     """What one rack takes. None where no limit is known; `units` are rack units of 44.45 mm.

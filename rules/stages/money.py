@@ -10,7 +10,7 @@ from rules.budget_size import kept_free, why_no_more
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
-from rules.proposals import ladder
+from rules.proposals import sizes_of
 from rules.scale import size_given, sized_by_deadline
 from rules.sizing.cost import cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
 from rules.sizing.electricity import electricity_price, text_of
@@ -102,7 +102,7 @@ def _time_binds(candidate: Candidate, context: Context) -> bool:
     reliability, days = candidate.reliability, context.answers.number("scale.deadline")
     if not sized_by_deadline(context.answers) or reliability is None or reliability.run_time is None or days is None:
         return False
-    smaller = [size for size in ladder(candidate.units) if size < candidate.units]
+    smaller = [size for size in sizes_of(candidate.node, candidate.units) if size < candidate.units]
     return bool(smaller) and magnitude(reliability.run_time.expected, "day") * candidate.units / smaller[-1] > days
 
 

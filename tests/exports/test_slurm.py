@@ -160,6 +160,13 @@ class TestBlocks:
         assert {len(expanded(each)) for each in blocks.values()} == {18}
         assert text.endswith("BlockSizes=18,36,72\n")
 
+    def test_two_racks_of_one_domain_are_one_block(self):
+        """NVL36x2: two racks of 9 trays make one NVLink domain of 72 GPUs, so its block has 18 nodes."""
+        text = exported("slurm-block", "nvidia-gb200-nvl36x2", 36)
+        blocks = dict(re.findall(r"^BlockName=(\S+) Nodes=(\S+)$", text, re.MULTILINE))
+        assert blocks == {"domain-01": "node-[0001-0018]", "domain-02": "node-[0019-0036]"}
+        assert text.endswith("BlockSizes=18,36\n")
+
     @pytest.mark.parametrize(
         ("node", "units", "wired"), [(H100, 20, 21), (H100, 62, 62), (H100, 127, 127), (NVL72, 72, 72), (NVL72, 162, 162)]
     )

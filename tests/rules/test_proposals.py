@@ -56,6 +56,25 @@ def test_racks_come_whole(catalog):
     assert [(each.candidate.units, each.candidate.nodes, each.candidate.gpus) for each in many.judged] == [(4, 72, 288)]
 
 
+@pytest.mark.parametrize(("asked", "units"), [({"scale__gpus": 144}, 4), ({"scale__nodes": 36}, 4), ({"scale__gpus": 136}, 4)])
+def test_racks_that_cross_cables_join_come_in_pairs(catalog, asked, units):
+    """Two NVL36 racks make one NVLink domain of 72 GPUs: 144 GPUs are two domains of two racks."""
+    answers = {"model__preset": "llama-3.1-8b", "facility__cooling": ["liquid"], "preferences__nodes": ["nvidia-gb200-nvl36x2"]}
+    found = considered(catalog, **answers, **asked)
+    assert [each.candidate.units for each in found.judged] == [units]
+
+
+def test_half_a_domain_of_joined_racks_is_refused(catalog):
+    """108 GPUs would be one domain and a half of NVL36x2."""
+    answers = {"model__preset": "llama-3.1-8b", "facility__cooling": ["liquid"], "preferences__nodes": ["nvidia-gb200-nvl36x2"]}
+    found = considered(catalog, **answers, scale__gpus=108)
+    assert found.judged == []
+    refused = next(each for each in found.rejected if each.candidate == "nvidia-gb200-nvl36x2")
+    assert "2 racks of 36 GPUs" in refused.because
+    by_deadline = considered(catalog, **answers, training__tokens="100B", scale__deadline="30 days")
+    assert [each.candidate.units for each in by_deadline.judged] == [2]
+
+
 def test_unknown_prices_are_ranked_apart_and_never_dropped(catalog):
     found = considered(catalog, model__preset="llama-3.1-70b", scale__mode="fixed", scale__nodes=16)
     apart = [each.apart for each in found.ranking.good]
@@ -215,6 +234,20 @@ def test_beyond_a_budget_the_nearest_is_the_one_that_exceeds_it_least(catalog):
     nearest = found.ranking.chosen
     assert not found.ranking.good
     assert nearest.figures.purchase_usd == pytest.approx(85_271, abs=1)
+
+
+def test_where_no_budget_is_given_the_nearest_misses_the_limit_least_whatever_its_price(catalog):
+    """One office circuit of 230 V and 16 A carries 2.9 kW at 80 %: a workstation of 4 kW is nearer than a DGX of 14.3 kW."""
+    found = considered(
+        catalog, model__preset="llama-3.1-70b", workload__kind="fine_tuning_lora", training__tokens="5M", scale__nodes=1,
+        facility__feed="230v_single_phase", facility__circuit_current="16 A", facility__circuits_per_rack=1,
+    )  # fmt: skip
+    assert not found.ranking.good
+    nearest = found.ranking.chosen
+    assert nearest.candidate.node.id == "workstation-4x-rtx-pro-6000"
+    assert nearest.figures.purchase_usd is None
+    draws = [each.figures.it_power_kw for each in found.ranking.bad if len(each.candidate.conflicts) == 1]
+    assert nearest.figures.it_power_kw == min(draws) == 4.0
 
 
 def test_a_budget_buys_nothing_that_does_not_fit(catalog):

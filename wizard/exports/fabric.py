@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.fabric.networks import COMPUTE, networks_of
+from rules.sizing.racks import racks_per_domain
 from wizard.exports import NothingToExport
 from wizard.exports.parts import chosen_of
 
@@ -61,9 +62,11 @@ def blocks(considered: Considered) -> list[Unit]:
     if not node.is_rack or node.trays < 2:
         return found
     names = [name for unit in found for name in unit.nodes]
-    racks = [names[start : start + node.trays] for start in range(0, len(names), node.trays)]
-    width = max(2, len(str(len(racks))))
-    return [Unit(f"rack-{number:0{width}d}", 0, tuple(members)) for number, members in enumerate(racks, start=1)]
+    joined = racks_per_domain(node)
+    whole = node.trays * joined
+    domains = [names[start : start + whole] for start in range(0, len(names), whole)]
+    width, word = max(2, len(str(len(domains)))), "rack" if joined == 1 else "domain"
+    return [Unit(f"{word}-{number:0{width}d}", 0, tuple(members)) for number, members in enumerate(domains, start=1)]
 
 
 def block_sizes(found: Sequence[Unit]) -> list[int]:
