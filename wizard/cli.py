@@ -54,6 +54,17 @@ class Parser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **options: Any) -> None:
         options.setdefault("formatter_class", HelpFormatter)
         super().__init__(*arguments, **options)
+        self._mixing = False
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Parse arguments of which options may stand anywhere between the others; commands of commands are left to their own parser."""
+        if self._mixing or self._subparsers is not None:
+            return super().parse_known_args(args, namespace)
+        self._mixing = True
+        try:
+            return self.parse_known_intermixed_args(args, namespace)
+        finally:
+            self._mixing = False
 
     def exit(self, status: int = 0, message: str | None = None) -> Any:
         """Print a message, if any, and exit; stderr that cannot be written to changes nothing."""

@@ -54,6 +54,21 @@ class TestHelp:
             assert silent == [], name
 
 
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["explain", "mine.toml", "--json", "why", "facility.pue"],
+        ["explain", "--json", "mine.toml", "why", "facility.pue"],
+        ["explain", "mine.toml", "why", "--json", "facility.pue"],
+        ["explain", "mine.toml", "why", "facility.pue", "--json"],
+    ],
+    ids=" ".join,
+)
+def test_options_stand_anywhere_after_the_command(words):
+    options = build_parser("explain").parse_args(words)
+    assert (options.design, options.words, options.json) == ("mine.toml", ["why", "facility.pue"], True)
+
+
 class TestWrongCalls:
     @pytest.mark.parametrize("name", [*LATER, "bogus", "desing", "Design"])
     def test_what_is_no_command(self, name):
