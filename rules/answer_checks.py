@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from math import isclose
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
@@ -32,6 +33,8 @@ MOST_NAMED = 5
 """Names that a message lists."""
 LEAST_LIKENESS = 0.6
 """How alike two spellings must be for the one to be meant by the other, as Python's difflib measures it and proposes by default."""
+SLOT_LANES = (1, 2, 4, 8, 12, 16, 32)
+"""Widths of a link of PCI Express [PCI-SIG, PCI Express Base Specification]; two slots of one adapter count together."""
 _TRANSFORMER_SIZES = (
     "model.layers", "model.hidden_size", "model.ffn_size", "model.attention_heads", "model.key_value_heads", "model.vocabulary_size",
     "model.experts", "model.experts_per_token", "model.expert_ffn_size",
@@ -60,6 +63,7 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         for name in answers.names(key):
             if name not in shelf and not (key == "facility.immersion_released" and name == OWN_SERVER_ID):
                 raise AnswerError(key, _no_such(name, shelf, "GPU" if key == "preferences.gpus" else "server"))
+    _check_adapters(answers)
     if answers.given("preferences.vendors"):
         _check_vendors(answers, catalog)
     if answers.given("budget.own_prices") or answers.given("budget.exchange_rates"):
@@ -73,6 +77,21 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
         if declared.kind == "quantity" and foreign_currency(declared, str(value)):
             amount = answers.number(key) or 0.0
             check_range(declared, amount, amount)
+
+
+def _check_adapters(answers: Answers) -> None:
+    """Raise AnswerError for adapters of the own server at a rate that no port has, or in a slot as wide as none is."""
+    from rules.sizing.fabric.inputs import PORT_SPEEDS_GBPS, nearest_speeds
+
+    key = "own_server.nic_speed"
+    speed = answers.number(key)
+    if speed is not None and not any(isclose(speed, each, rel_tol=1e-6) for each in PORT_SPEEDS_GBPS):
+        several = "; where a card has several ports, count each as an adapter (own_server.nics)"
+        raise AnswerError(key, f"no port runs at {speed:g} Gb/s; the nearest that do run at {nearest_speeds(speed)}{several}")
+    lanes = answers.count("own_server.nic_lanes")
+    if lanes is not None and lanes not in SLOT_LANES:
+        widths = ", ".join(map(str, SLOT_LANES[:-1]))
+        raise AnswerError("own_server.nic_lanes", f"no slot has {lanes} lanes; they have {widths}, or {SLOT_LANES[-1]} as two of 16")
 
 
 def _is_date(text: str) -> bool:

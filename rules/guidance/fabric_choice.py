@@ -131,8 +131,8 @@ CHOICE_RULES: tuple[Rule, ...] = (
         guidance=("G2b.1", "G2b.2"),
         because=(
             "Tensor, expert or context groups reach over {domains_spanned} scale-up domains ({plan}): every layer waits for the "
-            "network, where InfiniBand has the lower latency. Half of the rate would lengthen a step by {half_rate_longer_percent}, twice "
-            "the latency floor by {floor_longer_percent}."
+            "network. Half of the rate would lengthen a step by {half_rate_longer_percent}, twice the latency floor by "
+            "{floor_longer_percent}; InfiniBand keeps its rate when all send at once, by adaptive routing, and has the lower latency."
         ),
         decides=("fabric.compute.technology", "{technology_name}, {layout_words}: {switch_words}"),
     ),

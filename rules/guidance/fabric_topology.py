@@ -23,8 +23,8 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         when=(F.slot_known == True, F.nic_speed_gbps > F.slot_gbps),  # noqa: E712
         guidance=("G2f.2",),
         because=(
-            "An adapter of {nic_speed_gbps} sits in an x16 slot that carries {slot_gbps}: 400 Gb/s needs PCIe Gen5 x16, 800 Gb/s "
-            "Gen6 x16 or two Gen5 x16. The design counts with the slot's rate."
+            "An adapter of {nic_speed_gbps} sits in a slot that carries {slot_gbps} and loses {slot_short_gb_per_s}: 400 Gb/s needs PCIe "
+            "Gen5 x16, 800 Gb/s Gen6 x16 or two Gen5 x16. The design counts with the slot's rate."
         ),
         fix=(Fix("preferences.nodes", "choose a server whose slots carry the adapter, or slower adapters"),),
         ask=Ask(

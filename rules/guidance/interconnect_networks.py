@@ -36,8 +36,8 @@ NETWORK_RULES: tuple[Rule, ...] = (
         guidance=("G2b.2", "G2c.2"),
         because=(
             "At {network_per_gpu_gbps} per GPU InfiniBand and Ethernet tie for {plan}: switches that take longer add "
-            "{ethernet_longer_percent} to a step of {step_s}, far below the estimate's error, since most of what is sent hides behind "
-            "arithmetic. A lost plane of two costs {half_network_longer_percent}. Skills, price and lead time decide."
+            "{ethernet_longer_percent} to a step of {step_s}, far below the estimate's error. A lost plane of two, half of the rate, costs "
+            "{half_network_longer_percent}. Skills, price and lead time decide."
         ),
         decides=("fabric.compute.by_step_time", "InfiniBand and Ethernet tie"),
     ),

@@ -80,7 +80,7 @@ NODE_RULES: tuple[Rule, ...] = (
         ),
         fix=(
             Fix("own_server.nic_lanes", "put the adapters into slots of 16 lanes", "16"),
-            Fix("own_server.nic_speed", "use adapters that the slot can feed", "{narrowest_slot_gbps}", lower=True),
+            Fix("own_server.nic_speed", "use adapters that the slot can feed", "{slot_port_gbps}", lower=True),
             Fix("preferences.nodes", "choose a server with wider slots"),
         ),
     ),

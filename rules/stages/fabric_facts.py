@@ -187,6 +187,7 @@ def _adapters(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "node_gbps": adapters.node_gbps,
         "slot_known": adapters.slot_gbps > 0,
         "slot_gbps": adapters.slot_gbps,
+        "slot_short_gb_per_s": round(max(0.0, adapters.speed_gbps - adapters.slot_gbps) / 8, 3) if adapters.slot_gbps else 0.0,
         "rdma": adapters.rdma,
         "reorders_packets": adapters.reorders_packets,
         "fast_scale_up": candidate.node.topology in ("nvswitch", "full_mesh", "ethernet_mesh", "unified"),

@@ -50,6 +50,8 @@ def growth_words(growth: Growth) -> str:
         return f"{growth.nodes:,} nodes: cannot be built with this switch: {growth.refused}"
     tiers = ((growth.leaf, "leaf"), (growth.spine, "spine"), (growth.core, "core"))
     switches = " + ".join(f"{number:,} {tier}" for number, tier in tiers if number)
+    if growth.least_spines < growth.spine:
+        switches += f" ({growth.least_spines:,} spines would do for these nodes alone)"
     moved = f"{growth.moved:,} links move" if growth.moved else "no link moves"
     text = f"{growth.nodes:,} nodes: {switches}; {moved}, {growth.added_switches:,} switches and {growth.added_links:,} links are added"
     if growth.moved and growth.moved_prepared < growth.moved:

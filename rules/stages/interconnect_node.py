@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from rules.facts import FactField
+from rules.sizing.fabric.inputs import PORT_SPEEDS_GBPS
 from rules.sizing.node_map import UNKNOWN, placement_of
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("slot_told", "whether a map or the person says which slot the adapters have"),
     FactField("slot_words", "that slot in words, empty where unknown"),
     FactField("narrowest_slot_gbps", "raw rate of the narrowest of their slots, 0 where unknown"),
+    FactField("slot_port_gbps", "fastest port that it feeds, 0 where unknown"),
     FactField("slot_loss_gb_per_s", "what an adapter loses in it"),
     FactField("shared_slots", "slots through which two networks go"),
     FactField("gpus_per_uplink", "most GPUs that share one port of a processor, 1 where unknown"),
@@ -53,6 +55,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "slot_told": placed.slot_told,
         "slot_words": f"PCIe {generation} x{lanes}" if placed.slot_told else "",
         "narrowest_slot_gbps": round(placed.slot_gbps, 3),
+        "slot_port_gbps": max((each for each in PORT_SPEEDS_GBPS if each <= placed.slot_gbps), default=0.0),
         "slot_loss_gb_per_s": round(placed.slot_loss_bytes_per_s / 1e9, 3),
         "shared_slots": placed.shared_slots,
         "gpus_per_uplink": placed.gpus_per_uplink,

@@ -79,6 +79,7 @@ ORIGINS: dict[str, Origin] = {
         computed(f"{_F}.adapters.compute_adapters", "node.pcie_generation", "gpu.host_link.generation", "node.nics.on_baseboard"),
     ),
     "rdma": taken("nic.rdma"),
+    "slot_short_gb_per_s": computed(f"{_F}.adapters.compute_adapters", "nic_speed_gbps", "slot_gbps"),
     "reorders_packets": taken("nic.reorders_packets"),
     "fast_scale_up": taken("node.topology"),
     "offered_gbps": computed(_DESIGN, "nics_per_node", "nic_speed_gbps", "slot_gbps", "gpus_per_node", "oversubscription"),

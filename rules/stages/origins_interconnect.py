@@ -26,6 +26,7 @@ _INSIDE: dict[str, Origin] = {
     "across_loss_gb_per_s": computed(_PLACEMENT, "across_gb_per_s", "one_adapter_gbps", "narrowest_slot_gbps"),
     "one_adapter_gbps": taken("node.nics.compute_speed", "nic.speed", "own_server.nic_speed"),
     **dict.fromkeys(("slot_words", "narrowest_slot_gbps"), computed("sizing.node_map.slot_gbps", "node.pcie", *_ANSWERS[1:3])),
+    "slot_port_gbps": computed("sizing.node_map.slot_gbps", "narrowest_slot_gbps"),
     "slot_loss_gb_per_s": computed(_PLACEMENT, "one_adapter_gbps", "narrowest_slot_gbps"),
     "uplink_gb_per_s": computed(_PLACEMENT, "node.pcie"),
     "uplink_share_gb_per_s": computed(_PLACEMENT, "uplink_gb_per_s", "gpus_per_uplink"),

@@ -122,20 +122,21 @@ def test_a_400g_adapter_needs_a_gen5_x16_slot(gpu, narrow):
 
 @case("net-nic-gen5-x8", "https://github.com/imbue-ai/cluster-health/blob/main/health_checks/health_checks.py")
 @pytest.mark.parametrize(
-    ("speed", "generation", "lanes", "carried", "rejected"),
+    ("speed", "generation", "lanes", "carried", "rejected", "fed"),
     [
-        ("400 Gb/s", 5, 8, 252.06, True), ("400 Gb/s", 4, 16, 252.06, True), ("400 Gb/s", 5, 16, 504.1, False),
-        ("800 Gb/s", 5, 16, 504.1, True), ("800 Gb/s", 5, 32, 1008.2, False), ("800 Gb/s", 6, 16, 968, False),
+        ("400 Gb/s", 5, 8, 252.06, True, 200), ("400 Gb/s", 4, 16, 252.06, True, 200), ("400 Gb/s", 5, 16, 504.1, False, 400),
+        ("800 Gb/s", 5, 16, 504.1, True, 400), ("800 Gb/s", 5, 32, 1008.2, False, 800), ("800 Gb/s", 6, 16, 968, False, 800),
     ],
 )  # fmt: skip
-def test_an_adapter_in_a_slot_that_cannot_feed_it_is_rejected(speed, generation, lanes, carried, rejected):
-    """400 Gb/s need Gen5 x16; 800 Gb/s Gen6 x16 or two Gen5 x16."""
+def test_an_adapter_in_a_slot_that_cannot_feed_it_is_rejected(speed, generation, lanes, carried, rejected, fed):
+    """400 Gb/s need Gen5 x16; 800 Gb/s Gen6 x16 or two Gen5 x16. What is proposed instead is a rate that ports have."""
     design = asked(
         {"model.preset": "llama-3.1-8b", "scale.nodes": 4, "own_server.gpu": "nvidia-h100-pcie-80gb", "own_server.gpus": 4},
         own_server__nics=1, own_server__nic_speed=speed, own_server__nic_generation=generation, own_server__nic_lanes=lanes,
     )  # fmt: skip
     assert ("interconnect.slot_too_narrow" in design.hard_rejections) is rejected
     assert design.fact("narrowest_slot_gbps") == pytest.approx(carried, rel=0.01)
+    assert design.fact("slot_port_gbps") == fed
     assert design.fact("slot_gbps") == pytest.approx(carried, rel=0.01)
 
 

@@ -11,6 +11,7 @@ from rules.sizing.fabric import FabricImpossible, FabricInput, count_fabric
 from rules.sizing.fabric.failures import losses
 from rules.sizing.fabric.growth import grow, without_recabling
 from rules.sizing.fabric.links import Wiring
+from rules.stages.fabric_outlook import growth_words
 from tests.sizing.test_links import SPECS
 
 NDR = {"nics_per_node": 8, "switch_ports": 64, "port_speed_gbps": 400}
@@ -39,6 +40,20 @@ def test_from_two_tiers_to_three_every_spine_is_cabled_again():
     assert growth.moved == 2048
     assert growth.moved_prepared == 0
     assert "pods of 4 spines per rail" in growth.first_day
+
+
+def test_three_tiers_from_the_start_need_all_pods_of_the_first_day():
+    """Four spines per rail take the 32 uplinks of four leaves each, so a pod is 128 nodes: 256 nodes are two pods of 8 × 4 spines."""
+    assert grow(*counted(256), 512).first_day.endswith("2 pods of 32 spines, joined by cores")
+    assert grow(*counted(128), 512).first_day.endswith("32 spines in the first pod")
+
+
+def test_whole_units_may_take_more_spines_than_these_nodes_need():
+    """112 nodes are 28 on each leaf of four units: 32 × 28 uplinks fill 14 spines of 64; whole units have 32 × 32 and 16 spines."""
+    growth = grow(*counted(56), 112)
+    assert (growth.spine, growth.least_spines) == (16, 14)
+    assert "32 leaf + 16 spine (14 spines would do for these nodes alone)" in growth_words(growth)
+    assert "would do" not in growth_words(grow(*counted(32), 64))
 
 
 @pytest.mark.parametrize(("nodes", "free"), [(32, 32), (64, 64), (96, 128), (128, 128), (200, 256), (256, 256), (288, 320)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter, defaultdict
 from itertools import groupby
 
@@ -9,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rules.sizing.fabric import FabricImpossible, FabricInput, count_fabric
-from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, NODE_LEAF, SPINE_CORE, Wiring
+from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, NODE_LEAF, SPINE_CORE, Wiring, node_names
 
 SPECS = st.builds(
     lambda **given: FabricInput.of(given),
@@ -161,3 +162,12 @@ def wired_tiers(table):
         return count_fabric(FabricInput.of(table)).tiers
     except FabricImpossible:
         return None
+
+
+def test_names_of_nodes_are_made_when_they_are_asked_for():
+    """Ten million nodes have names of eight digits; a list of them would take 600 MB before the first link is told."""
+    found = node_names(10_000_000)
+    assert (len(found), found[0], found[-1]) == (10_000_000, "node-00000001", "node-10000000")
+    assert found[7:9] == ["node-00000008", "node-00000009"]
+    assert list(node_names(2)) == ["node-0001", "node-0002"]
+    assert sys.getsizeof(found) < 100

@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 class Growth:
     """The way to `nodes` nodes: switches and links that are added, links that are moved, and why nothing can be built ("" where it can).
 
-    `moved_prepared` are the links to move where the first day is wired as `first_day` says.
+    `moved_prepared` are the links to move where the first day is wired as `first_day` says. `least_spines` would do for these nodes
+    alone: fabrics that grow have whole units, so that the next one needs no cable moved.
     """
 
     nodes: int
@@ -32,6 +33,7 @@ class Growth:
     first_day: str = ""
     moved_prepared: int = 0
     refused: str = ""
+    least_spines: int = 0
 
 
 def without_recabling(spec: FabricInput, counts: FabricCounts) -> int:
@@ -66,8 +68,9 @@ def grow(spec: FabricInput, counts: FabricCounts, nodes: int) -> Growth:
     links = sum(after.links.values()) + after.inter_switch_links - sum(counts.links.values()) - counts.inter_switch_links
     prepared, first_day = _first_day(spec, counts, after, moved)
     return Growth(
-        nodes, after.tiers, after.leaf, after.spine, after.core, moved, after.switches - counts.switches, links, first_day, prepared
-    )
+        nodes, after.tiers, after.leaf, after.spine, after.core, moved, after.switches - counts.switches, links, first_day, prepared,
+        least_spines=count_fabric(replace(larger, wired_for="nodes")).spine if after.tiers == 2 else after.spine,
+    )  # fmt: skip
 
 
 def _later_layout(spec: FabricInput, nodes: int) -> str:
@@ -120,9 +123,12 @@ def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, mov
             links = counted(each, "link")
             return 0, f"all {after.spine} spines, {counted(more, 'spine')} more than now, with {links} from each leaf to each"
     if after.tiers == 3 and before.tiers == 2:
+        units = after.plane.pod_spines * (spec.spine_ports // 2) // after.plane.leaf_up
+        pods = -(-before.plane.units // max(1, units))
+        spines = after.plane.pod_spines * (spec.nics_per_node if spec.layout == "rail" else 1) * before.planes
+        joined = f"{pods} pods of {spines} spines, joined by cores" if pods > 1 else f"{spines} spines in the first pod"
         return 0, (
-            f"pods of {after.plane.pod_spines} spines per rail with half of their ports left for cores, as three tiers are wired: "
-            f"{after.plane.pod_spines * (spec.nics_per_node if spec.layout == 'rail' else 1) * before.planes} spines in the first pod"
+            f"pods of {after.plane.pod_spines} spines per rail with half of their ports left for cores, as three tiers are wired: {joined}"
         )
     if before.tiers == 1:
         return 0, f"leaf and spine from the start: {after.leaf} leaves of the larger size, as many as its units need"

@@ -142,21 +142,21 @@ def _check_speeds(spec: FabricInput) -> None:
     """Raise FabricInputError where a port, or the link of one plane, would run at a rate that no port has."""
     for key in ("port_speed_gbps", "uplink_speed_gbps"):
         if (speed := getattr(spec, key)) not in PORT_SPEEDS_GBPS:
-            raise FabricInputError(f"{key}: no port runs at {speed:g} Gb/s; the nearest that do run at {_nearest(speed)}")
+            raise FabricInputError(f"{key}: no port runs at {speed:g} Gb/s; the nearest that do run at {nearest_speeds(speed)}")
     link = spec.link_speed_gbps
     if link in PORT_SPEEDS_GBPS:
         return
     if spec.planes == 1:
-        raise FabricInputError(f"nic_speed_gbps: no port runs at {link:g} Gb/s; the nearest that do run at {_nearest(link)}")
+        raise FabricInputError(f"nic_speed_gbps: no port runs at {link:g} Gb/s; the nearest that do run at {nearest_speeds(link)}")
     fit = [str(planes) for planes in range(1, 2 * spec.planes + 1) if spec.nic_speed_gbps / planes in PORT_SPEEDS_GBPS]
-    nearest = f"planes = {' or '.join(fit[-2:])}" if fit else f"adapters of {_nearest(link, spec.planes)}"
+    nearest = f"planes = {' or '.join(fit[-2:])}" if fit else f"adapters of {nearest_speeds(link, spec.planes)}"
     raise FabricInputError(
         f"planes: an adapter of {spec.nic_speed_gbps:g} Gb/s over {spec.planes} planes has links of {link:.6g} Gb/s, as no port has; "
         f"nearest: {nearest}"
     )
 
 
-def _nearest(speed_gbps: float, times: int = 1) -> str:
+def nearest_speeds(speed_gbps: float, times: int = 1) -> str:
     """Return the rates of ports below and above a speed, `times` as much of them."""
     below = [each for each in PORT_SPEEDS_GBPS if each < speed_gbps][-1:]
     above = [each for each in PORT_SPEEDS_GBPS if each > speed_gbps][:1]

@@ -20,11 +20,12 @@ backwards, as vendors' wiring guides do it, so that a unit can grow in the middl
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, overload
 
 from rules.sizing.fabric.counts import Cages, assumed_cages
 from rules.sizing.fabric.ports import Zone, leaf_zones, whole_switch
@@ -91,10 +92,26 @@ def names(prefix: str, count: int) -> list[str]:
     return [f"{prefix}-{number:0{width}d}" for number in range(1, count + 1)]
 
 
-def node_names(count: int) -> list[str]:
-    """Return the names of scale-out nodes: "node-0001" and so on."""
-    width = max(4, len(str(count)))
-    return [f"node-{number:0{width}d}" for number in range(1, count + 1)]
+class node_names(Sequence[str]):  # noqa: N801 - it reads as the list that it stands for
+    """The names of scale-out nodes, "node-0001" and so on, each made when it is asked for: millions are never held."""
+
+    def __init__(self, count: int) -> None:
+        self._count, self._width = count, max(4, len(str(count)))
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, index: int) -> str: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[str]: ...
+    def __getitem__(self, index: int | slice) -> str | list[str]:
+        """Return the name of the node at `index`, from 0; raises IndexError past the last."""
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(self._count))]
+        if not -self._count <= index < self._count:
+            raise IndexError(index)
+        return f"node-{index % self._count + 1:0{self._width}d}"
 
 
 def adapter_ends(count: int, nics: int, planes: int, per_cage: int) -> Callable[[int, int], End]:
@@ -102,11 +119,9 @@ def adapter_ends(count: int, nics: int, planes: int, per_cage: int) -> Callable[
 
     With one plane a port is called by its adapter ("nic3"), else also by its plane ("nic3/p2").
     """
-    lanes, devices = per_cage * planes, node_names(0)
+    lanes, devices = per_cage * planes, node_names(count)
 
     def end(index: int, plane: int) -> End:
-        if not devices:
-            devices.extend(node_names(count))
         node, nic = divmod(index, nics)
         cage, place = divmod(nic, per_cage)
         port = f"nic{nic + 1}" if planes == 1 else f"nic{nic + 1}/p{plane + 1}"
