@@ -45,6 +45,8 @@ METHODS = {"rear_door": "method-rear-door", "liquid": "method-direct-to-chip", "
 AIR_THRESHOLD = "pow-air-limit"
 COOLANT_UNIT = "cdu_liquid_to_liquid"
 """The catalog's type of a unit that passes heat from the racks' coolant to the facility's water."""
+IN_RACK_COOLANT_UNIT = "cdu_in_rack"
+"""The same, built into the rack that it serves: taken where one rack holds all nodes and one unit carries their heat."""
 COOLANT_RATING = "cdu-rating"
 SPARE_COOLANT_UNITS = 1
 """Coolant units beyond those that carry the heat, so that one may fail or be serviced (n+1): without coolant the racks stop in seconds."""
@@ -102,17 +104,19 @@ def equipment_limit_kw(hall: tuple[str, ...], catalog: Catalog, altitude_m: floa
     return rack_limit_kw("rear_door" if "rear_door" in hall else "air", catalog, altitude_m)
 
 
-def size_coolant_units(liquid_kw: float, catalog: Catalog) -> CoolantUnits | None:
+def size_coolant_units(liquid_kw: float, catalog: Catalog, racks: int = 0) -> CoolantUnits | None:
     """Return the coolant distribution units for `liquid_kw` of heat, one more than carry it; None where none is needed or known.
 
-    Of the catalog's units the one is taken that makes the least installed capacity. In-rack units are not in the catalog.
+    Of the catalog's units the one is taken that makes the least installed capacity. `racks` is how many hold the nodes: one may have
+    units of its own in the rack.
     """
     if liquid_kw <= 0:
         return None
     offers = []
     for unit in catalog.cooling:
-        if unit.type == COOLANT_UNIT and unit.capacity is not None:
-            each_kw = unit.capacity.to("kW")
+        each_kw = unit.capacity.to("kW") if unit.capacity is not None else 0.0
+        in_rack = unit.type == IN_RACK_COOLANT_UNIT and racks == 1 and each_kw >= liquid_kw
+        if each_kw > 0 and (unit.type == COOLANT_UNIT or in_rack):
             count = math.ceil(liquid_kw / each_kw - 1e-9) + SPARE_COOLANT_UNITS
             offers.append((count * each_kw, unit.id, CoolantUnits(unit, count, each_kw)))
     return min(offers, key=lambda offer: offer[:2])[2] if offers else None

@@ -128,7 +128,7 @@ def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
         air_share,
         unit_cfm,
         liquid_kw,
-        cooling.size_coolant_units(liquid_kw, catalog),
+        cooling.size_coolant_units(liquid_kw, catalog, placed.plans[0].racks),
         placed,
         unknown=unknown,
         tank=tank,
@@ -339,5 +339,7 @@ def _notes(candidate: Candidate, sizing: FacilitySizing, catalog: Catalog) -> tu
     if candidate.node.height is None and not (candidate.node.is_rack or candidate.node.desktop):
         notes.append(f"the height of one {candidate.node.name} is not stated; its racks are filled by power and cooling alone")
     if sizing.coolant is not None:
-        notes.append("coolant units stand outside the counted racks and draw their power within the PUE")
+        in_rack = sizing.coolant.unit.type == cooling.IN_RACK_COOLANT_UNIT
+        where = "in the rack, whose units they take are not counted," if in_rack else "outside the counted racks"
+        notes.append(f"coolant units stand {where} and draw their power within the PUE")
     return tuple(notes)

@@ -202,7 +202,9 @@ ORIGINS: dict[str, Origin] = {
     "airflow_words": taken("node.airflow", "cooling", "node.liquid_share"),
     "water_flow": computed("sizing.cooling.water_litres_per_minute", *_FLOW),
     "liquid_heat_kw": computed(_SIZED, "unit_count", "spare_count", "node_heat_kw", "liquid_share_percent"),
-    "coolant_units": computed("sizing.cooling.size_coolant_units", "liquid_heat_kw", "cooling.capacity"),
+    "coolant_units": computed(
+        "sizing.cooling.size_coolant_units", "liquid_heat_kw", "unit_count", "spare_count", "nodes_per_rack", "cooling.capacity"
+    ),
     "facility_water": computed("sizing.cooling.coolant_rating_words", "fact.cdu-rating"),
     "heat_tons": computed("sizing.cooling.heat_tons", "heat_kw"),
     **for_each("water_heat_kw room_heat_kw", _WATER),

@@ -157,7 +157,7 @@ def _coolant_lines(candidate: Candidate, context: Context) -> list[BomLine]:
     """Return coolant units with their spare, manifolds of racks that come without, leak detection, and the water's piping."""
     design, node = candidate.facility, candidate.node
     heat_kw = magnitude(design.liquid_heat, "kW") if design is not None and design.liquid_heat is not None else 0.0
-    coolant = size_coolant_units(heat_kw, context.catalog)
+    coolant = size_coolant_units(heat_kw, context.catalog, design.racks[0].racks if design is not None else 0)
     if design is None or coolant is None:
         return []
     racks = design.racks[0].racks

@@ -188,16 +188,22 @@ def test_liquid_leaves_a_part_to_the_air(catalog):
     ("liquid_kw", "units", "each_kw"),
     [
         (900.0, 2, 1350.0),  # eight NVL72 racks of 132 kW at 85 %: one unit of 1.35 MW carries them, one is spare
-        (112.0, 2, 1350.0),
+        (84.0, 2, 121.0),  # one rack of 84 kW: an in-rack unit of 121 kW carries it, one is spare
+        (122.0, 2, 1350.0),  # in-rack units serve one rack, so that several do not add up
         (1900.0, 2, 2000.0),  # 2 × 2 MW are less than 3 × 1.35 MW
         (2600.0, 3, 1350.0),
     ],
 )
 def test_coolant_units_are_one_more_than_carry_the_heat(catalog, liquid_kw, units, each_kw):
-    """Ratings of Vertiv's CoolChip CDU 1350 and of 2 MW units."""
-    found = cooling.size_coolant_units(liquid_kw, catalog)
+    """Ratings of Vertiv's CoolChip CDU 121 and 1350 and of 2 MW units."""
+    found = cooling.size_coolant_units(liquid_kw, catalog, racks=1)
     assert (found.count, found.each_kw) == (units, each_kw)
     assert (found.count - 1) * found.each_kw >= liquid_kw
+
+
+def test_units_in_the_rack_serve_one_rack(catalog):
+    """What stands in one rack has no pipes to a second one."""
+    assert cooling.size_coolant_units(84.0, catalog, racks=2).each_kw == 1350.0
 
 
 def test_without_liquid_there_is_no_coolant_unit(catalog):
