@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.policies import Policy
 
-from rules.answer_fields import FIELDS, AnswerField
+from rules.answer_fields import FIELDS, PLURALS, AnswerField
 
 Value = str | int | float | bool | tuple[str, ...]
 UNKNOWN = "unknown"
@@ -97,7 +97,7 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
             return text
         number, unit = split(text)
         if not unit:
-            text = f"{text} {declared.unit}"
+            text = f"{text} {declared.unit if number == 1 else PLURALS.get(declared.unit, declared.unit)}"
         value = magnitude(text, declared.unit)
     except QuantityError as error:
         raise AnswerError(declared.key, f"{error}; expected a quantity in {declared.shown_unit}, such as {declared.example!r}") from error

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
 from rules.counting import counted
 from wizard.glyphs import sign
-from wizard.preferences import in_units, in_words, shown_answer, typed, written
+from wizard.preferences import in_units, shown_answer, typed, written
 
 if TYPE_CHECKING:
     from rules.answers import Value
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from wizard.session import Session
 
 _LARGE = ((1e12, "T"), (1e9, "B"), (1e6, "M"))
-MOST_DIGITS = 5
-"""Digits of a number that is written with a letter: "1.2345T" is read at a glance, "115.30503M" is not."""
+MOST_DIGITS = 6
+"""Digits of a number that is written with a letter: "1.41107T" is read at a glance, "115.30503M" is not."""
 _CHOICES = {
     "pix": "PIX (one PCIe switch)",
     "pxb": "PXB (switches in a row)",
@@ -85,7 +85,7 @@ def field_text(key: str, value: Value | None) -> str:
         return written(number_text(value))
     if field_of(key).kind == "count" and isinstance(value, int) and value >= 1_000_000 and value % 1_000 == 0:
         return written(number_text(float(value)))
-    return shown_answer(key, in_words(str(value)))
+    return shown_answer(key, str(value))
 
 
 def number_text(value: float) -> str:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import gc
+
 import pytest
 
 from tests.tui.idle import wait_by_the_loop
+from tests.tui.unpainted import leave_unpainted
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +18,12 @@ def quiet_home(tmp_path, monkeypatch):
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     monkeypatch.chdir(tmp_path)
     wait_by_the_loop(monkeypatch)
+    leave_unpainted(monkeypatch)
+
+
+@pytest.fixture(autouse=True)
+def no_collection_meanwhile():
+    """Collect the garbage of an app once, after the test: its widgets hold each other, and looking for them meanwhile finds little."""
+    gc.disable()
+    yield
+    gc.enable()

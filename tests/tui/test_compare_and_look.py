@@ -17,7 +17,7 @@ def names(app) -> list[str]:
     return [entry.name for entry in app.screen._entries.values()]
 
 
-async def test_the_comparison_sorts_by_any_figure_and_says_by_which():
+async def test_the_comparison_sorts_by_any_figure_says_by_which_and_filters():
     async with interview(WIDE, engine=REAL) as (app, pilot):
         text = await press(app, pilot, "f5")
         assert isinstance(app.screen, CompareScreen)
@@ -37,11 +37,7 @@ async def test_the_comparison_sorts_by_any_figure_and_says_by_which():
         await pilot.click(offset=(screen_lines(app)[line].index("GPUs") + 1, line))
         await rest(app, pilot)
         assert "by GPUs" in screen_text(app)
-
-
-async def test_a_filter_keeps_some_escape_shows_all_again_and_one_that_cannot_be_read_hides_nothing():
-    async with interview(WIDE, engine=REAL) as (app, pilot):
-        await press(app, pilot, "f5")
+        # a filter keeps some, Escape shows all again
         everyone = len(names(app))
         await press(app, pilot, "slash")
         text = await type_text(app, pilot, "l40s")
@@ -90,16 +86,18 @@ async def test_every_registered_picture_is_shown_within_80_columns_and_memory_na
         app.screen.action_show_picture("memory")
         await rest(app, pilot)
         assert "what if: r recompute more, z another ZeRO stage, m another micro-batch" in screen_text(app)
-        text = await press(app, pilot, "m")
-        assert "Before and after" in text
-        assert "GiB" in text
-        await press(app, pilot, "escape")
+        for key, part in (("r", "recompute"), ("m", "micro batch")):
+            text = await press(app, pilot, key)
+            assert f"Before and after: {part}" in text
+            assert "GiB" in text
+            assert "a step" in text
+            await press(app, pilot, "escape")
         app.screen.action_show_picture("money")
         await rest(app, pilot)
         assert "what if: r" not in screen_text(app)
 
 
-async def test_a_picture_is_exported_as_svg_and_as_text(tmp_path):
+async def test_a_picture_is_exported_as_svg_and_as_text_and_the_report_is_written_and_copied(tmp_path):
     async with interview(WIDE, engine=REAL) as (app, pilot):
         await press(app, pilot, "f6", "e", "enter")
         written = tmp_path / f"{PICTURES[0].id}.svg"
@@ -109,6 +107,14 @@ async def test_a_picture_is_exported_as_svg_and_as_text(tmp_path):
         await type_text(app, pilot, "txt")
         await press(app, pilot, "enter")
         assert (tmp_path / f"{PICTURES[0].id}.txt").read_text().strip()
+        app.action_write_report()
+        await rest(app, pilot)
+        await press(app, pilot, "enter")
+        assert (tmp_path / "my-cluster.html").read_text().startswith("<!DOCTYPE html>")
+        app.action_copy_report()
+        await rest(app, pilot)
+        assert app.clipboard.startswith("# Design of a GPU cluster")
+        assert app.work.design.name in app.clipboard
 
 
 async def test_a_picture_that_fails_says_so_and_ends_nothing(monkeypatch):
@@ -140,28 +146,3 @@ async def test_words_filter_the_answers_of_the_review():
         text = await type_text(app, pilot, "electricity")
         assert "Electricity" in text
         assert "Optimizer" not in text
-
-
-async def test_the_report_is_written_and_copied(tmp_path):
-    async with interview(WIDE, engine=REAL) as (app, pilot):
-        app.action_write_report()
-        await rest(app, pilot)
-        await press(app, pilot, "enter")
-        assert (tmp_path / "my-cluster.html").read_text().startswith("<!DOCTYPE html>")
-        app.action_copy_report()
-        await rest(app, pilot)
-        assert app.clipboard.startswith("# Design of a GPU cluster")
-        assert app.work.design.name in app.clipboard
-
-
-async def test_one_key_changes_the_plan_and_shows_memory_and_time():
-    async with interview(WIDE, engine=REAL) as (app, pilot):
-        await press(app, pilot, "f6")
-        app.screen.action_show_picture("memory")
-        await rest(app, pilot)
-        for key, part in (("r", "recompute"), ("m", "micro batch")):
-            text = await press(app, pilot, key)
-            assert f"Before and after: {part}" in text
-            assert "GiB" in text
-            assert "a step" in text
-            await press(app, pilot, "escape")

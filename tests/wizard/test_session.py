@@ -13,7 +13,7 @@ from wizard.session import MOST_UNDO, Session, check_text
 
 TYPED = {
     "scale.nodes": {"8": 8, "16 nodes": 16},
-    "scale.deadline": {"54 days": "54 days", "54": "54 day"},
+    "scale.deadline": {"54 days": "54 days", "54": "54 days"},
     "model.preset": {"llama-3.1-70b": "llama-3.1-70b", " gpt2 ": "gpt2"},
     "budget.objective": {"fastest": "fastest", "Best per kW": "best_per_kw"},
     "facility.cooling": {"air, liquid": ("air", "liquid"), "air": ("air",)},
