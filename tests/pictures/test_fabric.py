@@ -56,6 +56,9 @@ def test_rows_of_racks_with_their_bundles():
     assert lines[2].split()[:17] == ["2", *["c"] * 16]
     words = "\n".join(lines)
     assert "links by medium" in words
+    assert "single-mode fibre with DR modules" in " ".join(words.split())
+    assert "multimode fibre with SR modules" in " ".join(words.split())
+    assert not {"dr", "sr", "dac", "aoc"} & set(words.replace(",", " ").split())
     assert "run between racks in" in words
     assert "(s)" not in words
     document = svg("racks_row", considered(127))

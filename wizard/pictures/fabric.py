@@ -11,6 +11,7 @@ from rules import counting
 from rules.sizing.fabric.design import design_fabric
 from rules.sizing.fabric.front_links import FrontWiring
 from rules.sizing.fabric.management import ManagementWiring
+from rules.sizing.fabric.media import medium_words
 from rules.sizing.fabric.networks import networks_of
 from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
 
@@ -242,5 +243,5 @@ def _notes(network: Network, counted: FabricNetwork, sized: SizedFabric) -> tupl
         if counted.manager_links:
             notes.append(f"{counted.manager_links} links to two fabric managers")
     if counted.media:
-        notes.append("media: " + ", ".join(f"{count:,} {medium}" for medium, count in sorted(counted.media.items())))
+        notes.append("media: " + ", ".join(f"{count:,} {medium_words(medium)}" for medium, count in sorted(counted.media.items())))
     return tuple(notes)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from rules.counting import counted
 from rules.sizing.fabric.floor import ROW_RACKS
+from rules.sizing.fabric.media import medium_words
 from rules.sizing.fabric.schedule import schedule_of
 from rules.sizing.placed import placed_racks
 from rules.sizing.standing import places_words
@@ -31,6 +32,8 @@ FILLS = {"compute": "#cfe3f3", "network": "#d4ebdf", "storage": "#ecd9e6"}
 LARGEST = 8
 """Bundles that are named: those of most links."""
 RACK_PX, RACK_HIGH, ROW_PX = 42, 40, 96
+TOP_PX, BUNDLE_PX = 44, 5.5
+"""From the title to the first row, with room for LARGEST bundles that are each BUNDLE_PX above the one before."""
 
 
 @dataclass(frozen=True)
@@ -76,10 +79,10 @@ def svg(considered: Considered) -> str:
         return finish(drawing)
     rows = [each for each in _drawn_rows(hall) if each[1] is not None]
     words = _cable_words(hall)
-    drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + ROW_PX * len(rows) + 20 * len(words) + MARGIN)
+    drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + TOP_PX - 24 + ROW_PX * len(rows) + 20 * len(words) + MARGIN)
     centre: dict[str, tuple[float, float]] = {}
     for index, (number, row) in enumerate(rows):
-        y = HEAD + 24 + index * ROW_PX
+        y = HEAD + TOP_PX + index * ROW_PX
         drawing.append(label(f"row {number}", MARGIN, y + 24, size=11))
         drawing.append(line(MARGIN + 52, y - 10, MARGIN + 60 + RACK_PX * ROW_RACKS, y - 10, colour=FAINT, dashed=True))
         for column, rack in enumerate(row or ()):
@@ -89,21 +92,24 @@ def svg(considered: Considered) -> str:
             centre[rack.name] = (x + (RACK_PX - 4) / 2, y)
     for index, ((first, second), count) in enumerate(_between(hall).most_common(LARGEST)):
         if first in centre and second in centre and first != second:
-            _bundle(drawing.append, centre[first], centre[second], count, COLOURS[index % len(COLOURS)])
+            _bundle(drawing.append, centre[first], centre[second], count, COLOURS[index % len(COLOURS)], BUNDLE_PX * index)
     for index, each in enumerate(words):
-        drawing.append(label(each, MARGIN, HEAD + ROW_PX * len(rows) + 30 + 20 * index, size=11))
+        drawing.append(label(each, MARGIN, HEAD + TOP_PX + 6 + ROW_PX * len(rows) + 20 * index, size=11))
     return finish(drawing)
 
 
-def _bundle(put: Callable[[object], object], first: tuple[float, float], second: tuple[float, float], count: int, colour: str) -> None:
-    """Draw a bundle up to the tray over its row, along it, and down again; its width grows with its cables."""
+def _bundle(
+    put: Callable[[object], object], first: tuple[float, float], second: tuple[float, float], count: int, colour: str, higher: float
+) -> None:
+    """Draw a bundle up to the tray over its row, along it `higher` than the first one, and down again, a little beside the others."""
     (x1, y1), (x2, y2) = first, second
-    width = min(6.0, 1.0 + count / 100)
-    tray = min(y1, y2) - 10
+    width = min(3.0, 1.0 + count / 200)
+    tray, beside = min(y1, y2) - 10 - higher, higher / 3 - 6
+    x1, x2 = x1 + beside, x2 + beside
     put(line(x1, y1, x1, tray, colour=colour, width=width))
     put(line(x1, tray, x2, tray, colour=colour, width=width))
     put(line(x2, tray, x2, y2, colour=colour, width=width))
-    put(label(f"{count:,}", (x1 + x2) / 2, tray - 3, size=9, colour=colour, anchor="middle"))
+    put(label(f"{count:,}", max(x1, x2) + 3, tray + 2, size=6, colour=colour))
 
 
 def _hall(considered: Considered) -> Hall | None:
@@ -161,12 +167,13 @@ def _cable_words(hall: Hall) -> list[str]:
         return ["no cables between nodes"]
     if not hall.counted:
         return [
-            "links by medium: " + ", ".join(f"{count:,} {medium}" for medium, count in sorted(hall.media.items())),
+            "links by medium: " + ", ".join(f"{count:,} {medium_words(medium)}" for medium, count in sorted(hall.media.items())),
             "too many to follow in a picture; the cable schedule names each (export cables-csv)",
         ]
     inside = sum(count for (first, second), count in hall.bundles.items() if first == second)
     largest = ", ".join(f"{first}–{second} {count:,}" for (first, second), count in _between(hall).most_common(LARGEST))
-    media = ", ".join(f"{count:,} {medium} up to {hall.longest[medium]:.3g} m" for medium, count in sorted(hall.media.items()))
+    each = ((medium_words(medium), count, hall.longest[medium]) for medium, count in sorted(hall.media.items()))
+    media = ", ".join(f"{count:,} {medium} up to {longest:.3g} m" for medium, count, longest in each)
     count = len(_between(hall))
     bundles = counted(count, "bundle")
     return [

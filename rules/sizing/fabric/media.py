@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 
 COPPER_REACH_M = {"dac": SAME_RACK_M, "acc": NEIGHBOUR_RACKS_M, "aec": 7.0}
 """Longest run for which each copper medium is taken between switches: passive, linear active, retimed [NVIDIA LinkX, AEC lists]."""
+MEDIUM_WORDS = {
+    "copper": "Category 6A copper",
+    "dac": "passive copper",
+    "acc": "linear active copper",
+    "aec": "retimed copper",
+    "aoc": "active optical cable",
+    "sr": "multimode fibre with SR modules",
+    "dr": "single-mode fibre with DR modules",
+    "fr": "single-mode fibre with FR modules",
+    "mmf": "multimode fibre",
+    "smf": "single-mode fibre",
+}
+"""Media as the bill names them."""
 FAMILIES = ("OSFP", "QSFP112", "QSFP-DD", "QSFP56", "QSFP28", "RJ45")
 _OLDER_PLUGS = {"QSFP112": ("QSFP56", "QSFP28"), "QSFP56": ("QSFP28",)}
 """Cages that take the plugs of earlier generations of the same size [QSFP MSA]."""
@@ -24,6 +37,11 @@ SWITCHES_ONLY = "acc"
 """Straight linear active copper has finned plugs at both ends, which servers' cages do not take; only splitters go there [NVIDIA]."""
 ETHERNET_ONLY = "aec"
 """Retimed copper is sold for Ethernet; none is listed for InfiniBand [NVIDIA LinkX overview]."""
+
+
+def medium_words(medium: str) -> str:
+    """Return a medium as the bill names it."""
+    return MEDIUM_WORDS.get(medium, medium)
 
 
 @dataclass(frozen=True)
