@@ -17,8 +17,8 @@ TRANSPORT_RULES: tuple[Rule, ...] = (
         when=(_ETHERNET, F.buffer_known == False),  # noqa: E712
         guidance=("G2c.1",),
         because=(
-            "A paused port still receives {headroom_kb} on a lossless queue over {longest_run_m} of cable; the buffer of {switch_name} is "
-            "not stated."
+            "A port that asks for a pause still receives up to {headroom_kb} on a lossless queue over {longest_run_m} of cable; the "
+            "buffer of {switch_name} is not stated."
         ),
         ask=Ask(
             to="network vendor",
@@ -90,8 +90,9 @@ TRANSPORT_RULES: tuple[Rule, ...] = (
         guidance=("G2c.1", "G2c.2"),
         thresholds=("fab-roce-ecn",),
         because=(
-            "A port that asks for a pause still receives {headroom_kb}: what is on {longest_run_m} of cable both ways at {link_gbps}, "
-            "and two frames. For {headroom_ports} port(s) of a leaf that is {headroom_mb} of the {buffer_mb} of {switch_name}."
+            "A port that asks for a pause still receives up to {headroom_kb}: what is on {longest_run_m} of cable both ways at "
+            "{link_gbps}, two frames, and what the sender may send until it obeys. For {headroom_ports} port(s) of a leaf that is "
+            "{headroom_mb} of the {buffer_mb} of {switch_name}."
         ),
         decides=(
             "fabric.compute.buffers",

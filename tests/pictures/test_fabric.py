@@ -62,4 +62,5 @@ def test_rows_of_racks_with_their_bundles():
     assert "run between racks in" in words
     assert "(s)" not in words
     document = svg("racks_row", considered(127))
+    assert max(len(each.text or "") for each in ElementTree.fromstring(document).iter() if each.tag.endswith("text")) <= 140
     assert all(f">{name}<" in document for name in ("C1", "C33", "N1", "N3"))

@@ -42,6 +42,14 @@ def test_from_two_tiers_to_three_every_spine_is_cabled_again():
     assert "pods of 4 spines per rail" in growth.first_day
 
 
+def test_with_two_planes_a_leaf_meets_the_spines_of_its_own():
+    """64 nodes of eight 2 × 400G adapters have 8 leaves and 4 spines of 128 ports in each plane, 128 nodes 16 and 8: a leaf's 64 uplinks go
+    from 16 to 8 for each spine, so 2 × 8 leaves move 32."""
+    growth = grow(*counted(64, switch_ports=128, nic_speed_gbps=800, planes=2), 128)
+    assert growth.first_day == "all 16 spines, 8 spines more than now, with 8 links from each leaf to each of its plane"
+    assert growth.moved == 2 * 8 * 32
+
+
 def test_three_tiers_from_the_start_need_all_pods_of_the_first_day():
     """Four spines per rail take the 32 uplinks of four leaves each, so a pod is 128 nodes: 256 nodes are two pods of 8 × 4 spines."""
     assert grow(*counted(256), 512).first_day.endswith("2 pods of 32 spines, joined by cores")

@@ -29,6 +29,8 @@ MOST_ROWS, EDGE_ROWS = 12, 4
 """Rows that are drawn; of more, the first and the last EDGE_ROWS and those in the middle."""
 LETTERS = {"compute": "c", "network": "N", "storage": "S"}
 FILLS = {"compute": "#cfe3f3", "network": "#d4ebdf", "storage": "#ecd9e6"}
+SVG_LETTERS = 140
+"""Letters of a line below the drawing that its width holds."""
 LARGEST = 8
 """Bundles that are named: those of most links."""
 RACK_PX, RACK_HIGH, ROW_PX = 42, 40, 96
@@ -78,7 +80,7 @@ def svg(considered: Considered) -> str:
         drawing.append(label(NO_RACKS, MARGIN, HEAD + 20))
         return finish(drawing)
     rows = [each for each in _drawn_rows(hall) if each[1] is not None]
-    words = _cable_words(hall)
+    words = [part for each in _cable_words(hall) for part in wrap(each, SVG_LETTERS)]
     drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + TOP_PX - 24 + ROW_PX * len(rows) + 20 * len(words) + MARGIN)
     centre: dict[str, tuple[float, float]] = {}
     for index, (number, row) in enumerate(rows):

@@ -121,7 +121,8 @@ def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, mov
         if each:
             more = after.spine - before.spine
             links = counted(each, "link")
-            return 0, f"all {after.spine} spines, {counted(more, 'spine')} more than now, with {links} from each leaf to each"
+            own = " of its plane" if before.planes > 1 else ""
+            return 0, f"all {after.spine} spines, {counted(more, 'spine')} more than now, with {links} from each leaf to each{own}"
     if after.tiers == 3 and before.tiers == 2:
         units = after.plane.pod_spines * (spec.spine_ports // 2) // after.plane.leaf_up
         pods = -(-before.plane.units // max(1, units))

@@ -15,6 +15,10 @@ LARGEST_FRAME_BYTES = 9216
 """Largest frame that switches carry [Juniper and NVIDIA guides on RoCEv2]."""
 FRAMES_UNDER_WAY = 2
 """A frame that is being sent when the pause is decided, and one that is being sent when it arrives [IEEE 802.1Qbb, pause of a priority]."""
+RESPONSE_BIT_TIMES = {10: 30_720, 25: 40_960, 40: 60_416, 100: 201_728, 400: 463_360}
+"""Longest that a sender may take to obey a pause, in bits of its own rate in Gb/s [IEEE 802.3 31B, as
+https://www.besthub.dev/articles/how-to-compute-headroom-for-lossless-ethernet-links-part-2-6f1dc894e989 prints it]. Between and above
+these rates the time of the next higher, else of the highest, is taken: 1.16 µs at 200, 400 and 800 Gb/s."""
 BITS_PER_BYTE, GIGA = 8.0, 1e9
 SHARP_TREES = {"Quantum-2": "quantum_2", "Quantum": "quantum"}
 """Generations of switches whose limits of in-network reduction are published, by the words of the catalog's `asic`, longest first."""
@@ -35,12 +39,19 @@ class Headroom:
 
 
 def headroom_bytes(length_m: float, gbps: float) -> float:
-    """Return what arrives at a port after it asked for a pause: what is on the cable both ways, and the frames under way at both ends.
+    """Return what may arrive at a port after it asked for a pause: what is on the cable both ways, the frames under way at both ends, and
+    what the sender still sends until it obeys.
 
-    `length_m` of cable at `gbps` Gb/s: 100 m at 400 Gb/s carry 50 kB both ways, to which the frames under way come.
+    `length_m` of cable at `gbps` Gb/s: 100 m at 400 Gb/s carry 50 kB both ways, to which two frames and 57.9 kB of the response come.
     """
     on_cable = 2.0 * length_m * DELAY_NS_PER_M * 1e-9 * gbps * GIGA / BITS_PER_BYTE
-    return on_cable + FRAMES_UNDER_WAY * LARGEST_FRAME_BYTES
+    return on_cable + FRAMES_UNDER_WAY * LARGEST_FRAME_BYTES + response_bytes(gbps)
+
+
+def response_bytes(gbps: float) -> float:
+    """Return what a sender of `gbps` Gb/s may still send before it obeys a pause."""
+    rate = min((each for each in RESPONSE_BIT_TIMES if each >= gbps), default=max(RESPONSE_BIT_TIMES))
+    return RESPONSE_BIT_TIMES[rate] * gbps / rate / BITS_PER_BYTE
 
 
 def headroom_of(counted: Counted, longest_m: float) -> Headroom:
