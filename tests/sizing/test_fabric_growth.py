@@ -64,6 +64,16 @@ def test_whole_units_may_take_more_spines_than_these_nodes_need():
     assert "would do" not in growth_words(grow(*counted(32), 64))
 
 
+def test_racks_that_fill_part_of_a_unit_grow_with_the_spines_that_they_need():
+    """14 racks of 18 trays are five units of 54: in each plane 20 leaves with 54 uplinks, 6 to each of 9 spines (120 of 128 ports), where
+    whole units of 64 take 16 spines. Seven racks have 24 leaves with 9 links to each of 6 spines: each moves 54 - 6 × 6, or none where
+    all 18 spines are there on the first day."""
+    trays = {"nics_per_node": 4, "nic_speed_gbps": 800, "switch_ports": 128, "planes": 2, "rack_nodes": 18, "wired_for": "nodes"}
+    growth = grow(*counted(126, **trays), 252)
+    assert (growth.leaf, growth.spine, growth.moved_prepared) == (40, 18, 0)
+    assert growth.moved == 24 * (54 - 6 * 6)
+
+
 @pytest.mark.parametrize(("nodes", "free"), [(32, 32), (64, 64), (96, 128), (128, 128), (200, 256), (256, 256), (288, 320)])
 def test_sizes_that_need_no_new_cables_between_what_is_there(nodes, free):
     """95 nodes have 16 spines because 12 do not divide 32 uplinks: the fourth unit then needs leaves only.

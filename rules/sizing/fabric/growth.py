@@ -54,21 +54,29 @@ def without_recabling(spec: FabricInput, counts: FabricCounts) -> int:
 
 
 def grow(spec: FabricInput, counts: FabricCounts, nodes: int) -> Growth:
-    """Return what it takes to grow to `nodes` nodes with whole units, as fabrics that grow are wired.
+    """Return what it takes to grow to `nodes` nodes: with whole units, as fabrics that grow are wired, or where fewer links move, and
+    fewer spines do, with the uplinks that these nodes ask for.
 
     A leaf keeps the links to a spine that it has before and after. From two tiers to three every link between leaves and spines moves,
     because half of a spine's ports become uplinks.
     """
     larger = replace(spec, nodes=nodes, wired_for="units", layout=_later_layout(spec, nodes))
+    whole = _grown(spec, counts, larger)
+    if whole.refused or whole.tiers != 2 or whole.least_spines >= whole.spine:
+        return whole
+    return min(whole, _grown(spec, counts, replace(larger, wired_for="nodes")), key=lambda each: (each.moved_prepared, each.moved))
+
+
+def _grown(spec: FabricInput, counts: FabricCounts, larger: FabricInput) -> Growth:
     try:
         after = count_fabric(larger)
     except FabricImpossible as error:
-        return Growth(nodes, refused=str(error))
+        return Growth(larger.nodes, refused=str(error))
     moved = _moved(spec, counts, larger, after)
     links = sum(after.links.values()) + after.inter_switch_links - sum(counts.links.values()) - counts.inter_switch_links
     prepared, first_day = _first_day(spec, counts, after, moved)
     return Growth(
-        nodes, after.tiers, after.leaf, after.spine, after.core, moved, after.switches - counts.switches, links, first_day, prepared,
+        larger.nodes, after.tiers, after.leaf, after.spine, after.core, moved, after.switches - counts.switches, links, first_day, prepared,
         least_spines=count_fabric(replace(larger, wired_for="nodes")).spine if after.tiers == 2 else after.spine,
     )  # fmt: skip
 
