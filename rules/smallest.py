@@ -115,7 +115,8 @@ def smallest_change(
     """
     declared, asking = field_of(key), _Asking(answers, holds, spent)
     if guess is not None and (start := answers.number(key)) and guess > start:
-        likely = _numbered(answers, key, guess if declared.kind == "count" else _rounded(guess, up=True))
+        number = guess if declared.kind == "count" else _rounded(guess, up=True)
+        likely = _numbered(answers, key, hint if hint is not None and guess <= hint < number else number)
         if asking.holds(likely):
             return likely
     if declared.kind in ("quantity", "number", "count") and answers.number(key) is not None:

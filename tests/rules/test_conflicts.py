@@ -162,6 +162,8 @@ class TestChanges:
         changes = {each.key: each for each in found.sets[0].changes}
         assert int(changes["scale.nodes"].after) < 7
         power = float(changes["facility.total_power"].after.split()[0])
+        remedy = next(each for each in advise(given, catalog).conflicts[0].remedies if each.key == "facility.total_power")
+        assert power == float(remedy.value.split()[0])  # what the remedy asks for is not rounded up a second time
         assert 100 < power < 1.2 * 100
         for change in found.sets[0].changes:
             assert feasible(with_changes(given, change.changes), catalog)
