@@ -236,10 +236,14 @@ def format_number(number: float, digits: int = 4) -> str:
 
 
 _WORDS = ((1e12, "trillion"), (1e9, "billion"))
+_POWERS_FROM = 1e18
+"""From here on a number for reading is written as a power of ten: its digits would fill lines."""
 
 
 def number_in_words(number: float, digits: int = 4) -> str:
-    """Write a number for reading, never with an exponent: "160.6 billion", "2,048", "0.000055"."""
+    """Write a number for reading: "160.6 billion", "2,048", "0.000055", and from 10^18 on as a power of ten: "3.8 × 10^25"."""
+    if abs(number) >= _POWERS_FROM:
+        return _as_power(number, digits)
     for size, word in _WORDS:
         if abs(number) >= size:
             return f"{grouped(number / size, digits)} {word}"
@@ -247,6 +251,17 @@ def number_in_words(number: float, digits: int = 4) -> str:
 
 
 def grouped(number: float, digits: int = 4) -> str:
-    """Write a number with `digits` significant digits, its thousands grouped by commas, without an exponent."""
+    """Write a number with `digits` significant digits, its thousands grouped by commas; from 10^18 on as a power of ten."""
+    if abs(number) >= _POWERS_FROM:
+        return _as_power(number, digits)
     whole, point, fraction = format_number(float(f"{number:.{digits}g}"), digits).partition(".")
     return f"{int(whole):,}{point}{fraction}" if whole.lstrip("-").isdigit() and int(whole) else f"{whole}{point}{fraction}"
+
+
+def _as_power(number: float, digits: int) -> str:
+    if not math.isfinite(number):
+        return str(number)
+    mantissa, _, exponent = f"{number:.{max(1, digits) - 1}e}".partition("e")
+    short = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    power = f"10^{int(exponent)}"
+    return {"1": power, "-1": f"-{power}"}.get(short, f"{short} × {power}")

@@ -61,7 +61,7 @@ class ConflictSet:
     def sentence(self) -> str:
         """Return the set as a sentence."""
         if not self.answers:
-            return "what is trained fits no candidate, whatever else is answered"
+            return "what is trained fits no candidate, even without every answer that limits it"
         shown = [_shown(each) for each in self.answers]
         if len(shown) == 1:
             return f"{shown[0]} cannot hold with what is trained"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
 from rules.budget_size import budget_to_size, size_is_what_limits_allow
+from rules.counting import counted
 from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, sizes_of
@@ -92,7 +93,8 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
     changed = _again(CABLED, routed, context)
     if density == fabric.nodes_per_rack or candidate.node.is_rack:
         return changed, "switches stand in the racks as planned, so cable lengths and optics were chosen again"
-    return changed, f"racks hold {density} nodes each, not {fabric.nodes_per_rack}, so cable lengths and optics were chosen again"
+    held = f"racks hold {counted(density, 'node')} each, not {fabric.nodes_per_rack}"
+    return changed, f"{held}, so cable lengths and optics were chosen again"
 
 
 def _settled(floor: Floor, candidate: Candidate, context: Context) -> Floor:

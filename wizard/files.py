@@ -146,10 +146,12 @@ def interpret(document: Mapping[str, Any], path: Path | str) -> Loaded:
         return Loaded(Path(path), answers, _meta(document.get("meta", {}), path))
     version = document["schema"]
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise FileError(path, f"schema: expected a whole number from 1 to {SCHEMA_VERSION}, got {version!r}")
+        expected = "the number 1" if SCHEMA_VERSION == 1 else f"a whole number from 1 to {SCHEMA_VERSION}"
+        raise FileError(path, f"schema: expected {expected}, got {shortened(repr(version))}")
     if version > SCHEMA_VERSION:
         raise FileError(
-            path, f"schema: written by a newer version ({version}; this one reads up to {SCHEMA_VERSION}); update cluster-wizard"
+            path,
+            f"schema: written by a newer version ({shortened(str(version))}; this one reads up to {SCHEMA_VERSION}); update cluster-wizard",
         )
     for key in document:
         if key not in _DESIGN_TABLES:

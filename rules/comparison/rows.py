@@ -24,8 +24,18 @@ KEYED = {
 }
 """The tables that hold rows, and the keys that tell their rows apart."""
 COMPARED = ("answers", "design", *KEYED)
+NAMED_BY = ("key", "name", "number", "part", "task", "input", "what")
+"""The keys that tell rows apart inside a section and inside another row; the first that all of them have."""
 REASONS = ("justification", "conflict", "warning", "assumption", "question", "rejected")
 """The tables whose rows are reasons: what a rule or the search said."""
+
+
+NONE = "none"
+"""A list or table with nothing in it."""
+NOTHING = "nothing"
+"""An empty text among other values."""
+ROW = "row"
+"""A row that no key tells apart from the others."""
 
 
 @dataclass(frozen=True)
@@ -59,10 +69,23 @@ def compare(where: str, before: Any, after: Any) -> list[Change]:
         return []
     if where in KEYED:
         before, after = (by_key(rows or [], KEYED[where]) for rows in (before, after))
+    elif _rows(before) or _rows(after):
+        names = _named_by([*(before or []), *(after or [])])
+        before, after = (by_key(rows or [], names) for rows in (before, after))
     if isinstance(before, dict) and isinstance(after, dict):
         keys = list(dict.fromkeys([*before, *after]))
         return [change for key in keys for change in compare(f"{where}.{key}", before.get(key), after.get(key))]
     return [Change(where, text_of(before), text_of(after))]
+
+
+def _rows(value: Any) -> bool:
+    """Return whether a value is a list of tables with one in it."""
+    return isinstance(value, list) and bool(value) and all(isinstance(each, dict) for each in value)
+
+
+def _named_by(rows: list[Any]) -> tuple[str, ...]:
+    """Return the key that tells rows apart; none where they have none in common, then they are told apart by their place."""
+    return next(((name,) for name in NAMED_BY if all(isinstance(row, dict) and name in row for row in rows)), ())
 
 
 def reasons_changed(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -95,6 +118,7 @@ def by_key(rows: Any, names: tuple[str, ...]) -> dict[str, Any]:
     seen: dict[str, int] = {}
     for row in rows if isinstance(rows, list) else []:
         label = "/".join(_plain(row.get(name, "")) for name in names) if isinstance(row, dict) else str(row)
+        label = label or ROW
         seen[label] = seen.get(label, 0) + 1
         keyed[label if seen[label] == 1 else f"{label}#{seen[label]}"] = row
     return keyed
@@ -109,5 +133,16 @@ def text_of(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, dict):
-        return str(value.get("because") or value.get("ask") or value.get("value") or value)
+        said = value.get("because") or value.get("ask") or value.get("value")
+        return str(said) if said else ", ".join(f"{key} {_inner(inner)}" for key, inner in value.items()) or NONE
+    if isinstance(value, (list, tuple)):
+        return ", ".join(_inner(each) for each in value) or NONE
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     return str(value)
+
+
+def _inner(value: Any) -> str:
+    """Return a value that stands among others, what holds several in brackets."""
+    text = text_of(value) or NOTHING
+    return f"({text})" if isinstance(value, (dict, list, tuple)) and text != NONE else text

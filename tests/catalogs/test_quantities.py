@@ -103,6 +103,21 @@ def test_a_few_digits_without_an_exponent(number, digits, shown):
     assert grouped(number, digits) == shown
 
 
+@pytest.mark.parametrize(
+    ("number", "shown"),
+    [
+        (1e300, "10^300"),
+        (-1e300, "-10^300"),
+        (3.8e25, "3.8 × 10^25"),
+        (10**300, "10^300"),
+        (9.99e17, "999,000 trillion"),
+        (math.inf, "inf"),
+    ],
+)
+def test_a_number_beyond_reading_is_a_power_of_ten(number, shown):
+    assert number_in_words(number) == shown
+
+
 def test_says_how_to_write_a_decimal():
     with pytest.raises(QuantityError, match="decimal point"):
         parse_quantity("1,5 kW")

@@ -9,7 +9,7 @@ from rules.advisor import advise
 from rules.answers import AnswerError, Answers
 from rules.comparison.compare import compare_designs
 from rules.comparison.figures import Verdict, pairs_of
-from rules.comparison.rows import Change
+from rules.comparison.rows import Change, changes_in
 from rules.comparison.text import comparison_lines, only_numbers
 from rules.sizing.fabric.cabling import Tally
 from rules.sizing.fabric.media import Medium
@@ -25,6 +25,36 @@ def catalog():
 
 def document(**summary: object) -> dict:
     return {"design": {"summary": summary}, "answers": {}}
+
+
+class TestRows:
+    """Tables inside sections are told in words: by the name of the row and the key that changed."""
+
+    def told(self, table: str, before: object, after: object) -> list[str]:
+        return [each.line() for each in changes_in((table,), {table: before}, {table: after})]
+
+    def test_a_row_of_a_section_is_told_by_its_name_and_key(self):
+        before = {"rack": [{"name": "compute", "nodes": 4}, {"name": "storage", "nodes": 0}]}
+        after = {"rack": [{"name": "compute", "nodes": 2}, {"name": "network", "nodes": 0, "full": False, "holds": ["a", "b"], "note": ""}]}
+        assert self.told("design", before, after) == [
+            "~ design.rack.compute.nodes: 4 → 2",
+            "- design.rack.storage: name storage, nodes 0",
+            "+ design.rack.network: name network, nodes 0, full no, holds (a, b), note nothing",
+        ]
+
+    def test_rows_inside_a_row_are_told_too(self):
+        before = [{"rule": "vram.fits", "fix": [{"key": "scale.nodes", "value": "2"}]}]
+        after = [{"rule": "vram.fits", "fix": [{"key": "scale.nodes", "value": "3"}]}]
+        assert self.told("warning", before, after) == ["~ warning.vram.fits.fix.scale.nodes.value: 2 → 3"]
+
+    def test_rows_without_a_common_key_are_told_by_their_place(self):
+        assert self.told("design", {"a": [{"x": 1}, {"y": 2}]}, {"a": [{"x": 1}, {"y": 3}]}) == ["~ design.a.row#2.y: 2 → 3"]
+
+    def test_lists_are_words(self):
+        assert self.told("answers", {"nodes": ["a", "b"], "own": True}, {"nodes": [], "own": False}) == [
+            "~ answers.nodes: a, b → none",
+            "~ answers.own: yes → no",
+        ]
 
 
 class TestFigures:

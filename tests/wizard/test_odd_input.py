@@ -90,8 +90,8 @@ WRONG_ANSWERS = {
 }  # fmt: skip
 
 WRONG_DESIGNS = {
-    "schema as text": ('schema = "1"\n', "schema: expected a whole number"),
-    "schema zero": ("schema = 0\n", "schema: expected a whole number"),
+    "schema as text": ('schema = "1"\n', "schema: expected the number 1, got '1'"),
+    "schema zero": ("schema = 0\n", "schema: expected the number 1, got 0"),
     "newer schema": ("schema = 2\n", "newer version"),
     "unknown table": ("schema = 1\n[[questions]]\na = 1\n", "did you mean 'question'"),
     "questions as a value": ("schema = 1\nquestion = 5\n", "question"),
