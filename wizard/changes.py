@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rules.design import Design, Figures
 
 MOST_REASONS = 2
+MOST_CAUSES = 2
+"""Causes that a notice names; a small screen shows no more beside the design."""
 ARROW = "→"
 
 
@@ -80,6 +82,12 @@ def stages_changed(previous: Design | None, design: Design) -> frozenset[str]:
         return {(each.stage.value, each.kind, each.rule, each.value) for each in made.findings if each.kind in kinds}
 
     return frozenset(stage for stage, *_ in said(previous) ^ said(design))
+
+
+def causes_text(causes: Sequence[str]) -> str:
+    """Return the first causes of a design that comes out otherwise, without their hashes; the rest is counted."""
+    more = len(causes) - MOST_CAUSES
+    return "; ".join([*(each.partition(" (")[0] for each in causes[:MOST_CAUSES]), *([f"and {more} more"] if more > 0 else [])])
 
 
 def difference(before: Design, after: Design, width: int, most_reasons: int | None = None) -> list[str]:

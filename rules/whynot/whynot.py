@@ -122,7 +122,16 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
         return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), together, notes)
     single = _changes(wish, considered, forced) if changes else ()
     together = (_together(wish, forced) or _together(wish, forced, _refusing(found.candidate))) if changes and not single else ()
-    return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together)
+    notes = _to_be_named(wish, excluded) if single or together else ()
+    return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together, notes)
+
+
+def _to_be_named(wish: Wish, excluded: Sequence[Obstacle]) -> tuple[str, ...]:
+    """Return that a product which is not weighed unasked must be named too, whatever else is changed."""
+    if not excluded:
+        return ()
+    asked = "; ".join(f"{key} = {', '.join(map(str, value))}" for key, value in wish.changes.items() if isinstance(value, tuple))
+    return (f"it is weighed only where it is asked for; name it too: {asked}",)
 
 
 def _in_the_way(excluded: Sequence[Obstacle]) -> list[str]:

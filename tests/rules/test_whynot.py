@@ -91,6 +91,7 @@ class TestWhyNot:
         assert [each.rule for each in found.obstacles] == ["preferences.nodes", "power.rack_power_exceeded"]
         (margin,) = found.obstacles[1].margins
         assert (margin.value, margin.limit, round(margin.by, 3)) == ("14.3 kW", "12 kW", 0.192)
+        assert found.notes == ("it is weighed only where it is asked for; name it too: preferences.nodes = nvidia-dgx-b200",)
         change = next(each for each in found.changes if each.key == "facility.rack_power")
         assert 14.3 <= float(change.after.split()[0]) <= 14.3 * 1.03
         asked = with_changes(one.context.answers, {"preferences.nodes": ("nvidia-dgx-b200",)})

@@ -15,6 +15,7 @@ from tests.wizard.calls import call
 from wizard import basis, schemas
 from wizard.basis import flat, unpacked
 from wizard.causes import Cause, causes_of
+from wizard.changes import causes_text
 from wizard.files import load
 from wizard.replay import replay
 
@@ -197,3 +198,9 @@ class TestMany:
         assert called.code == 2
         assert "broken.toml: is not valid TOML" in called.err
         call("replay", copy, "--jobs", 0).assert_one_message()
+
+
+def test_a_notice_names_the_first_causes_without_their_hashes_and_counts_the_rest():
+    causes = [f"rule vram.{letter} changed (0123 → 4567)" for letter in "abcd"]
+    assert causes_text(causes) == "rule vram.a changed; rule vram.b changed; and 2 more"
+    assert causes_text(causes[:1]) == "rule vram.a changed"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from textual import work as in_worker
 from textual.message import Message
 
+from wizard.changes import causes_text
 from wizard.names import Names
 from wizard.tui.keeping_app import DEBOUNCE_S, KeepingApp
 from wizard.tui.widgets.live_strip import LiveStrip
@@ -86,7 +87,7 @@ class EngineApp(KeepingApp):
 
     def tell_changes(self) -> None:
         """Say that a saved design comes out otherwise now, and why."""
-        path, causes = self.work.path, "; ".join(each.partition(" (")[0] for each in self.work.causes)
+        path, causes = self.work.path, causes_text(self.work.causes)
         self.notify(
             f"Derived again: {self.work.changed_text}, because {causes}. "
             f"F4 lists them; so does 'cluster-wizard replay {path.name if path else ''}'.",
