@@ -202,10 +202,17 @@ def _prices(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
         if low is None and chosen.figures.purchase_usd is not None:
             text = f"nobody has named a price of {name}: below {grouped(chosen.figures.purchase_usd, 3)} USD in all it could come first"
             yield Doubt(other.candidate.node.id, "price", "unknown", (), 1, text)
-        elif low is not None and high is not None and low < high:
-            text = f"{name} could cost {grouped(low, 3)} USD and the choice {grouped(high, 3)} USD: quotes of both would settle it"
+        elif low is not None and high is not None and _worth_at(other, low) < _worth_at(chosen, high):
+            prices = f"{name} could cost {grouped(low, 3)} USD and the choice {grouped(high, 3)} USD"
+            text = f"{prices}, then it comes first by {chosen.measure}: quotes of both would settle it"
             trial = Trial(f"{grouped(low, 3)} USD", name, True, ("server",))
             yield Doubt(other.candidate.node.id, "price", f"{grouped(other.figures.purchase_usd or low, 3)} USD", (trial,), 3, text)
+
+
+def _worth_at(each: Ranked, purchase_usd: float) -> float:
+    """Return what a candidate is ranked by, were its purchase `purchase_usd`: owning it and the work cost so much more or less."""
+    expected, ownership = each.figures.purchase_usd, each.figures.ownership_usd
+    return each.worth * (ownership + purchase_usd - expected) / ownership if expected and ownership else each.worth
 
 
 def _rates(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:

@@ -56,12 +56,19 @@ def test_a_given_answer_is_no_doubt(considered, catalog, found):
     assert "facility.total_power" not in {each.key for each in doubts(consider(answered, catalog))}
 
 
-def test_prices_that_overlap_are_a_doubt(found, considered):
-    chosen = considered.ranking.chosen
-    for each in found:
-        if each.kind == "price" and each.trials:
-            other = next(one for one in considered.ranking.good if one.candidate.node.id == each.key)
-            assert other.figures.purchase_low_usd < chosen.figures.purchase_high_usd
+@pytest.mark.parametrize(("price", "doubted"), [(521_000, True), (2_000_000, False)])
+def test_prices_are_a_doubt_where_they_change_what_comes_first(catalog, price, doubted):
+    """Eight DGX H100 at 250,000 USD do the work in 17.4 days for 2.7 million USD, eight DGX B200 at 521,000 in 9.6 for 5.0 million.
+
+    By cost × time that is 47.3 to 47.8; the parts without a quote may move either by 0.16 million, so by 2.8 and 1.5: it could turn.
+    The purchase of B200 alone is never the smaller one. At 2,000,000 USD apiece no part turns it.
+    """
+    given = {"model.preset": "llama-3.1-8b", "scale.nodes": 8, "training.tokens": "1T"}
+    given |= {"preferences.nodes": ["nvidia-dgx-h100", "nvidia-dgx-b200"]}
+    given |= {"budget.own_prices": ["nvidia-dgx-h100 = 250k USD", f"nvidia-dgx-b200 = {price} USD"]}
+    considered = consider(Answers.of(given), catalog)
+    assert considered.ranking.chosen.candidate.node.id == "nvidia-dgx-h100"
+    assert ("nvidia-dgx-b200" in {each.key for each in doubts(considered) if each.kind == "price"}) is doubted
 
 
 def test_where_nothing_can_be_proposed_nothing_is_in_doubt(catalog):
