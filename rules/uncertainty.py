@@ -16,6 +16,7 @@ from rules.answers import AnswerError, field_of
 from rules.findings import Stage
 from rules.render import value_text
 from rules.scale import size_given, sized_by_deadline
+from rules.sizing.electricity import electricity_price
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
@@ -31,6 +32,8 @@ MOST_TRIALS = 48
 """Designs that are made; one takes a tenth of a second."""
 WORTH_ASKING = 5
 _LIMITS = {"budget.purchase": "purchase_usd", "facility.total_power": "total_power_kw", "facility.racks": "racks"}
+_ELECTRICITY = "budget.electricity_price"
+"""Tried at both ends of the range of the place, which nobody assumes as one number."""
 _TRIED = (
     "training.tokens", "training.samples", "training.global_batch", "training.sequence_length", "scale.deadline",
     "budget.purchase", "budget.objective", "budget.years", "budget.electricity_price", "facility.total_power", "facility.racks",
@@ -139,6 +142,9 @@ def _matters(key: str, considered: Considered) -> bool:
 def _assumed(key: str, considered: Considered) -> str:
     if key in considered.context.workload.assumed:
         return considered.context.workload.assumed[key].partition(": ")[0]
+    if key == _ELECTRICITY:
+        price = electricity_price(considered.context.answers, considered.context.catalog).price
+        return str(_number(key, magnitude(price.expected, field_of(key).unit)))
     return considered.context.answers.text(key) or "no limit"
 
 
@@ -155,6 +161,10 @@ def _values(key: str, considered: Considered, chosen: Ranked) -> Iterator[object
         need = getattr(chosen.figures, _LIMITS[key])
         if need and need > 1:
             yield _number(key, need * BELOW_NEED)
+        return
+    if key == _ELECTRICITY:
+        price = electricity_price(answers, considered.context.catalog).price
+        yield from (_number(key, magnitude(each, declared.unit)) for each in (price.low, price.high))
         return
     start = answers.number(key) or _resolved(key, considered)
     for factor in HALF_AND_TWICE if start else ():

@@ -71,6 +71,17 @@ def test_prices_are_a_doubt_where_they_change_what_comes_first(catalog, price, d
     assert ("nvidia-dgx-b200" in {each.key for each in doubts(considered) if each.kind == "price"}) is doubted
 
 
+def test_a_price_of_electricity_that_changes_the_choice_is_a_doubt(catalog):
+    """A B200 system does the work with less energy: at 512,500 USD apiece it comes first, and DGX H100 where power is cheap."""
+    given = {"model.preset": "llama-3.1-8b", "scale.nodes": 8, "training.tokens": "1T"}
+    given |= {"preferences.nodes": ["nvidia-dgx-h100", "nvidia-dgx-b200"]}
+    given |= {"budget.own_prices": ["nvidia-dgx-h100 = 250k USD", "nvidia-dgx-b200 = 512500 USD"]}
+    found = {each.key: each for each in doubts(consider(Answers.of(given), catalog))}
+    (trial,) = found["budget.electricity_price"].trials
+    assert "H100" in trial.chosen
+    assert trial.fits
+
+
 def test_where_nothing_can_be_proposed_nothing_is_in_doubt(catalog):
     answers = Answers.of({"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h100"], "preferences.vendors": ["AMD"]})
     assert doubts(consider(answers, catalog)) == ()
