@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
-from math import isclose
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words
@@ -80,14 +79,7 @@ def check_answers(answers: Answers, catalog: Catalog) -> None:
 
 
 def _check_adapters(answers: Answers) -> None:
-    """Raise AnswerError for adapters of the own server at a rate that no port has, or in a slot as wide as none is."""
-    from rules.sizing.fabric.inputs import PORT_SPEEDS_GBPS, nearest_speeds
-
-    key = "own_server.nic_speed"
-    speed = answers.number(key)
-    if speed is not None and not any(isclose(speed, each, rel_tol=1e-6) for each in PORT_SPEEDS_GBPS):
-        several = "; where a card has several ports, count each as an adapter (own_server.nics)"
-        raise AnswerError(key, f"no port runs at {speed:g} Gb/s; the nearest that do run at {nearest_speeds(speed)}{several}")
+    """Raise AnswerError for adapters of the own server in a slot as wide as none is; their rate may be what a node really gets."""
     lanes = answers.count("own_server.nic_lanes")
     if lanes is not None and lanes not in SLOT_LANES:
         widths = ", ".join(map(str, SLOT_LANES[:-1]))

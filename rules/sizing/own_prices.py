@@ -93,9 +93,7 @@ def _rates(given: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
         if not _CURRENCY.fullmatch(currency) or unit not in ("", USD) or number <= 0:
             raise AnswerError(RATES, f"{text!r}: expected a currency of three letters and its worth above zero, such as 'EUR = 1.08'")
         if not LEAST_WORTH <= number <= MOST_WORTH:
-            raise AnswerError(
-                RATES, f"{text!r}: no currency is worth so many USD; write what one unit is worth, such as 'EUR = 1.08'"
-            )
+            raise AnswerError(RATES, f"{text!r}: no currency is worth so many USD; write what one unit is worth, such as 'EUR = 1.08'")
         if currency in rates and currency != USD:
             raise AnswerError(RATES, f"{currency!r} is given two rates; keep one of them")
         if currency == USD and number != 1.0:

@@ -8,6 +8,7 @@ from catalogs import load_catalog
 from rules.advisor import advise
 from rules.answer_checks import check_answers, unused_answers
 from rules.answers import AnswerError, Answers, parse_answer
+from rules.sizing.fabric.compute import technology_name
 from rules.sizing.workload import describe_workload
 from wizard.session import Session
 
@@ -64,12 +65,10 @@ def test_a_name_that_is_none_is_named_with_its_key(key, name, said, catalog):
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("own_server.nic_speed", "123 Gb/s", "no port runs at 123 Gb/s; the nearest that do run at 100 Gb/s or 200 Gb/s"),
-        ("own_server.nic_speed", "80 Gb/s", "count each as an adapter"),
         ("own_server.nic_lanes", 7, "no slot has 7 lanes"),
     ],
 )
-def test_a_rate_that_no_port_has_and_a_slot_that_there_is_not_are_refused(key, value, said, catalog):
+def test_a_slot_that_there_is_not_is_refused(key, value, said, catalog):
     error = refused({"own_server.gpu": "nvidia-l40s", key: value}, catalog)
     assert error.key == key
     assert said in str(error)
@@ -173,3 +172,10 @@ def test_money_may_bear_the_sign_of_its_currency(key, text, stored):
 def test_a_sign_that_names_no_amount_or_no_one_currency_is_refused(text):
     with pytest.raises(AnswerError, match=r"such as '1\.5M USD'"):
         parse_answer("budget.purchase", text)
+
+
+def test_an_own_server_may_state_the_rate_that_it_really_gets(catalog):
+    """340 Gb/s of a node with four adapters, as a cloud measured them; 125 Gb/s of a virtual port."""
+    answers = Answers.of({"own_server.gpu": "nvidia-a100-sxm-80gb", "own_server.gpus": 8, "own_server.nic_speed": "85 Gb/s"})
+    check_answers(answers, catalog)
+    assert technology_name("ethernet", 125.0) == "RoCEv2 at 125 Gb/s, as no port runs"

@@ -58,10 +58,13 @@ def test_one_circuit_more_than_carries_the_rack(catalog):
 
 
 def test_circuits_that_were_given_are_what_a_rack_has(catalog):
-    """Two circuits of 32 A at 400 V carry 35.5 kW together, and 17.7 kW where one path must do."""
+    """Two circuits of 32 A at 400 V carry 35.5 kW together, 17.7 kW where one path must do; no breaker of the catalog is above 125 A.
+
+    2 × √3 × 400 V × 125 A × 0.8 = 138.6 kW.
+    """
     assert FeedTerms(current_a=32.0, circuits=2).rack_kw("400v_three_phase", catalog) == pytest.approx(35.48)
     assert FeedTerms(current_a=32.0, circuits=2, redundancy="2n").rack_kw("400v_three_phase", catalog) == pytest.approx(17.74)
-    assert FeedTerms(circuits=2).rack_kw("400v_three_phase", catalog) is None
+    assert FeedTerms(circuits=2).rack_kw("400v_three_phase", catalog) == pytest.approx(138.56)
 
 
 def test_a_breaker_that_the_catalog_does_not_have(catalog):

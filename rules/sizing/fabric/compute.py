@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from rules.findings import Kind, Stage
 from rules.sizing.fabric.counts import two_tier_nodes
-from rules.sizing.fabric.inputs import HALF_UNIT, FabricInput
+from rules.sizing.fabric.inputs import HALF_UNIT, PORT_SPEEDS_GBPS, FabricInput
 from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, switch_options
 from rules.sizing.placement import expert_domains, most_domains
 
@@ -97,9 +97,11 @@ def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> Compu
 
 
 def technology_name(technology: str, link_gbps: float) -> str:
-    """Return the technology as people say it: InfiniBand NDR, RoCEv2 over 400 GbE."""
+    """Return the technology as people say it: InfiniBand NDR, RoCEv2 over 400 GbE; a rate that no port has is what a node really gets."""
     if technology == "infiniband":
         return f"InfiniBand {INFINIBAND_NAMES.get(link_gbps, f'{link_gbps:g} Gb/s')}"
+    if link_gbps not in PORT_SPEEDS_GBPS:
+        return f"RoCEv2 at {link_gbps:g} Gb/s, as no port runs"
     return f"RoCEv2 over {link_gbps:g} GbE"
 
 
