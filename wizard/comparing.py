@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import QuantityError, magnitude, split
-from wizard.summary import short_days, short_money, short_power, short_time
+from wizard.summary import AT_LEAST, bounded, short_days, short_money, short_power, short_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -75,10 +75,12 @@ class Entry:
         found = getattr(self.figures, column.figure)
         return None if found is None else float(found)
 
-    def text(self, column: Column) -> str:
-        """Return a figure as it is shown: "?" where it is unknown."""
+    def text(self, column: Column, at_least: str = AT_LEAST) -> str:
+        """Return a figure as it is shown: "?" where it is unknown, `at_least` before money that leaves out parts without a price."""
         value = self.value(column)
-        return "?" if value is None else column.text(value)
+        if value is None:
+            return "?"
+        return bounded(column.text(value), is_open=column.unit == "USD" and self.figures.purchase_open, at_least=at_least)
 
 
 class FilterError(ValueError):

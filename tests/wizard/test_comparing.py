@@ -107,3 +107,11 @@ def test_what_tells_names_of_servers_apart_is_not_left_out():
 
     assert shortened_inside("1 × NVIDIA DGX B200", 30) == "1 × NVIDIA DGX B200"
     assert shortened_inside("1 × Supermicro AS-8125GS-TNMR2 with MI325X", 28) == "1 × Supermicro…2 with MI325X"
+
+
+def test_money_that_leaves_out_parts_without_a_price_is_marked_as_a_lower_bound():
+    partly = entry("Partly H200", purchase_usd=3.37e6, ownership_usd=4.16e6, total_power_kw=124.0, purchase_open=True)
+    assert [partly.text(BY_ID[column]) for column in ("price", "cost", "power")] == ["≥ 3.37M USD", "≥ 4.16M USD", "124 kW"]
+    assert partly.text(BY_ID["price"], ">=") == ">= 3.37M USD"
+    assert CHEAP.text(BY_ID["price"]) == "7M USD"
+    assert OPEN.text(BY_ID["price"]) == "?"

@@ -249,7 +249,9 @@ def _compare(dialogue: Dialogue, rest: str) -> None:
         return
     chosen = next((each for each in everyone if each.state == CHOSEN), None)
     for entry in kept:
-        figures = ", ".join(f"{BY_ID[name].title} {entry.text(BY_ID[name])}" for name in ("days", "price", "cost", "power", "racks"))
+        figures = ", ".join(
+            f"{BY_ID[name].title} {entry.text(BY_ID[name], 'at least')}" for name in ("days", "price", "cost", "power", "racks")
+        )
         against = f" Instead of the chosen one: {price_of(chosen, entry)}." if chosen is not None and entry.id != chosen.id else ""
         dialogue.say(f"{entry.name}, {entry.state}: {figures}.{against}")
     if not kept:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 AXES = (("cost", "days"), ("power", "days"), ("cost", "power"), ("price", "gpus"))
 """Pairs of figures that the scatter can show: across, upwards."""
-LEAST_NAME, CELL = 26, 11
+LEAST_NAME, CELL = 26, 12
 PLOT_SHARE, LEAST_PLOT, MOST_PLOT, AROUND_PLOT = 3, 4, 14, 5
 """The plot takes a third of the screen's lines, within these bounds; five more are its axes, its legend and what it leaves out."""
 STYLES = {CHOSEN: "bold $text-primary", FITS: "", REJECTED: "$text-error", "dominated": "$foreground-muted"}
@@ -113,7 +113,7 @@ class CompareScreen(TabScreen):
         style, width = STYLES.get(kind, ""), self._name_width(columns)
         mark = mark_of(kind, ascii_only=ascii_only())
         name = shortened_inside(entry.name, width - 1)
-        figures = "".join(f"{entry.text(column):>{CELL}}" for column in columns)
+        figures = "".join(f"{entry.text(column, sign('at_least')):>{CELL}}" for column in columns)
         return Content.assemble((f"  {mark} ", style), (f"{name:<{width}}", style), (figures, style))
 
     # --- order
@@ -216,5 +216,6 @@ def _beside(chosen: Entry, entry: Entry) -> Content:
     if entry is not chosen and entry.id != chosen.id:
         rows += [Content(""), Content.assemble(("Instead of the chosen one: ", "bold"), price_of(chosen, entry))]
     rows += [Content(""), Content.styled(f"{'':<14}{'this one':>14}{'chosen':>14}", "$foreground-muted")]
-    rows += [Content(f"{column.title:<14}{entry.text(column):>14}{chosen.text(column):>14}") for column in COLUMNS]
+    bound = sign("at_least")
+    rows += [Content(f"{column.title:<14}{entry.text(column, bound):>14}{chosen.text(column, bound):>14}") for column in COLUMNS]
     return Content("\n").join(rows)
