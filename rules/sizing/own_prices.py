@@ -8,14 +8,13 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import QuantityError, split
-from rules.answers import AnswerError
+from rules.answers import RATES, USD, AnswerError
 
 if TYPE_CHECKING:
     from catalogs import Catalog
     from rules.answers import Answers
 
-PRICES, RATES = "budget.own_prices", "budget.exchange_rates"
-USD = "USD"
+PRICES = "budget.own_prices"
 RENT = "rent:"
 """What stands before the GPU in a price of a rented GPU-hour: "rent:nvidia-h100-sxm-80gb = 2.10 USD"."""
 BILLED_BY_NAME = ("nfs-file-server", "home-file-server", "parallel-file-system", "object-store")

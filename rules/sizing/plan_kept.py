@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from functools import lru_cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from rules.sizing.memory import MemoryModel
 from rules.sizing.memory_software import MemoryOptions
+from rules.sizing.results import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
 
     from rules.sizing.hardware import Hardware
     from rules.sizing.plan_space import Fixed
-    from rules.sizing.results import Plan, Workload
+    from rules.sizing.results import Workload
 
 MOST_PEAKS = 65_536
 """Plans whose peaks are kept for one workload; a design by deadline asks for about ten thousand."""
+_memory_key = attrgetter(*(each.name for each in fields(Plan) if each.name != "per_domain"))
+"""All of a plan but how many GPUs of each scale-up domain it uses: where its ranks are changes no rank's memory."""
 Kind = TypeVar("Kind")
 
 
@@ -56,28 +61,6 @@ class KeptMemory(MemoryModel):
         key = _memory_key(plan)
         found = self._peaks.get(key)
         return self._peaks.put(key, super().peak_bytes(plan)) if found is None else found
-
-
-def _memory_key(plan: Plan) -> tuple[object, ...]:
-    """Return all of a plan but how many GPUs of each scale-up domain it uses: where its ranks are changes no rank's memory."""
-    return (
-        plan.tensor,
-        plan.pipeline,
-        plan.data,
-        plan.micro_batch,
-        plan.recompute,
-        plan.zero_stage,
-        plan.context,
-        plan.expert,
-        plan.virtual_stages,
-        plan.expert_tensor,
-        plan.sequence_parallel,
-        plan.offload,
-        plan.shard_group,
-        plan.schedule,
-        plan.recompute_layers,
-        plan.recompute_modules,
-    )
 
 
 class Question:

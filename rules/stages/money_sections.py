@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude, quantity
+from rules.answers import USD
 from rules.findings import Stage
 from rules.sizing.cost import run_gpu_hours
-from rules.sizing.own_prices import USD, exchange_rates
+from rules.sizing.own_prices import exchange_rates
 from rules.sizing.ownership import depreciation_years, parts_of, usd
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import rent_or_buy

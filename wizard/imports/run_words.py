@@ -196,9 +196,10 @@ def spelled(raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return a row with other names of settings as those that are read, switches as words, and 1 for a size of 0, which is not used."""
     row = {key: 1 if key in _UNUSED_AT_0 and value == 0 and not isinstance(value, bool) else value for key, value in raw.items()}
     for key, others in _OTHER_NAMES.items():
-        stated = next((row[name] for name in (key, *others) if name in row), None)
+        name = next((each for each in (key, *others) if each in row), key)
+        stated = row.get(name)
         if isinstance(stated, bool):
-            stated = _SWITCHED.get(next(name for name in (key, *others) if name in row), ("no", "yes"))[stated]
+            stated = _SWITCHED.get(name, ("no", "yes"))[stated]
         if stated is not None:
             row[key] = stated
     modules, layers = row.get("recompute_modules"), row.get("recompute_layers", row.get("recompute_num_layers"))
