@@ -11,7 +11,7 @@ NETWORK_RULES: tuple[Rule, ...] = (
         stage=Stage.INTERCONNECT,
         kind=Kind.QUESTION,
         strength=Strength.STRONG,
-        when=(F.networks_compared == True, F.hashed_longer_percent >= 1.0),  # noqa: E712
+        when=(F.networks_compared == True, F.ethernet_open == True, F.hashed_longer_percent >= 1.0),  # noqa: E712
         guidance=("G2c.1", "G2c.2"),
         because=(
             "Flows that are hashed to paths collide: Ethernet without adaptive routing or spraying would lengthen the step of {plan} by "
@@ -32,7 +32,7 @@ NETWORK_RULES: tuple[Rule, ...] = (
         stage=Stage.INTERCONNECT,
         kind=Kind.DECISION,
         strength=Strength.ADVICE,
-        when=(F.networks_compared == True, F.networks_tie == True),  # noqa: E712
+        when=(F.networks_compared == True, F.networks_open == True, F.networks_tie == True),  # noqa: E712
         guidance=("G2b.2", "G2c.2"),
         because=(
             "At {network_per_gpu_gbps} per GPU InfiniBand and Ethernet tie for {plan}: switches that take longer add "

@@ -141,6 +141,28 @@ def _device(text: str, port: PciePort) -> Device:
     return Device(name, () if kind == "gpu" else tuple(kind.split("+")), port)
 
 
+def storage_adapters(node: Node, catalog: Catalog) -> tuple[str, ...]:
+    """Return in words the adapters for storage and in-band traffic of one scale-out node: first those of its map with their slots, then
+    those that the server has elsewhere; none where the catalog states none.
+    """
+    found = node_map(node)
+    placed = found.adapters("storage") if found else []
+    words = [
+        f"{each.name}, PCIe {generation} x{lanes}, processor {each.port.socket}"
+        for each in placed
+        if found is not None
+        for generation, lanes in [found.slot(each)]
+    ]
+    known = len(placed)
+    for part in node.nics.storage:
+        total = max(1, part.count // node.trays)
+        elsewhere, known = max(0, total - known), max(0, known - total)
+        record = catalog.nics.get(part.id)
+        if elsewhere:
+            words.append(f"{elsewhere} × {record.name if record else part.id}, where on its PCIe is not published")
+    return tuple(words)
+
+
 @dataclass(frozen=True)
 class Placement:
     """What is known of the GPUs' way to their adapters in a node.

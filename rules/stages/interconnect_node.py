@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rules.facts import FactField
 from rules.sizing.fabric.inputs import PORT_SPEEDS_GBPS
-from rules.sizing.node_map import UNKNOWN, placement_of
+from rules.sizing.node_map import UNKNOWN, placement_of, storage_adapters
 
 if TYPE_CHECKING:
     from rules.candidate import Candidate, Context
@@ -70,7 +70,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
 
 
 def _node_map(candidate: Candidate, context: Context) -> dict[str, dict[str, object]]:
-    """Return how the map was learnt, and one row per GPU with its adapter, path and slot."""
+    """Return how the map was learnt, one row per GPU with its adapter, path and slot, and the adapters for storage and in-band."""
     placed = placement_of(candidate.node, candidate.gpu, context.catalog, context.answers)
     if placed.map is None and placed.path == UNKNOWN and not placed.slot_told:
         return {}
@@ -79,6 +79,8 @@ def _node_map(candidate: Candidate, context: Context) -> dict[str, dict[str, obj
         layout = candidate.node.pcie.layout
         section |= {"layout": str(layout.value), "kind": layout.kind.value, "verified": layout.verified}
         section["gpus"] = _rows(placed.map)
+        if storage := storage_adapters(candidate.node, context.catalog):
+            section["storage_and_in_band"] = list(storage)
     if placed.slot_told:
         section["slot"] = f"PCIe {placed.slot[0]} x{placed.slot[1]}, {placed.slot_gbps:g} Gb/s"
     return {"node_map": section}

@@ -90,6 +90,7 @@ ORIGINS: dict[str, Origin] = {
             "sizing.network_choices.compare_networks", "plan.label", "machine.network", "switch.latency", "threshold.fab-no-plain-ecmp"
         ),
     ),
+    **for_each("networks_open ethernet_open", taken("preferences.fabric", "nic.protocols")),
     "networks_tie": taken("ethernet_longer_percent", "networks_compared", note="less than one percent"),
     **_INSIDE,
 }

@@ -53,3 +53,12 @@ def test_a_server_whose_map_is_not_published_says_so():
     page = " ".join(node.text(considered("lenovo-thinksystem-sr680a-v3-b200"), 80))
     assert "is not published: ask the vendor" in page
     assert "processor 0" not in page
+
+
+def test_adapters_for_storage_are_on_the_map():
+    """DGX H100 has two dual-port ConnectX-7 for storage [user guide]; DGX A100 two ConnectX-6, NVIDIA/nccl issue 1505 shows one."""
+    assert "storage and in-band: 2 × ConnectX-7" in " ".join(node.text(considered("nvidia-dgx-h100"), 120))
+    page = " ".join(node.text(considered("nvidia-dgx-a100-640gb"), 120))
+    assert "storage and in-band: mlx5_" in page
+    assert "storage and in-band: 1 × ConnectX-6" in page
+    assert "storage and in-band: 2 × " in node.svg(considered("nvidia-dgx-h100"))

@@ -6,7 +6,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from rules.sizing.hardware import hardware_of
-from rules.sizing.node_map import DIRECT, path, placement_of
+from rules.sizing.node_map import DIRECT, path, placement_of, storage_adapters
 from wizard.pictures.sheet import ALARM, COLOURS, FAINT, HEAD, INK, MARGIN, SIZE, box, finish, label, line, sheet
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ def _head(considered: Considered) -> list[str]:
     node, gpu = candidate.node, candidate.gpu
     placed = placement_of(node, gpu, catalog, considered.context.answers)
     words = [f"One node: {_tray(candidate)}, {node.gpu_count // node.trays} × {gpu.name}", _links(hardware_of(node, gpu, catalog))]
+    storage = [f"storage and in-band: {each}" for each in storage_adapters(node, catalog)]
     if placed.map is not None and node.pcie is not None:
         words.append(f"{node.pcie.layout.value}" + ("" if node.pcie.layout.verified else " (not read of this very server)"))
         if placed.far:
@@ -56,9 +57,9 @@ def _head(considered: Considered) -> list[str]:
             words.append(
                 f"{WEAK} between the processors each of {placed.across} GPUs loses {placed.across_loss_bytes_per_s / 1e9:.3g} GB/s"
             )
-        return words
+        return words + storage
     told = f"the answers say {placed.path}" if placed.far else "where GPUs and adapters sit on its PCIe is not published: ask the vendor"
-    return [*words, told]
+    return [*words, told, *storage]
 
 
 def _tray(candidate: Candidate) -> str:
