@@ -65,7 +65,7 @@ class EngineApp(KeepingApp):
             self._late = self.set_timer(LATE_S, self.show_late)
             self._evaluate(self.work)
 
-    @in_worker(thread=True, group="engine", exit_on_error=False)
+    @in_worker(thread=True, description="design", group="engine", exit_on_error=False)
     def _evaluate(self, work: Work) -> None:
         """Advise, off the screen's thread."""
         generation, answers = work.generation, work.answers

@@ -86,7 +86,7 @@ class KeepingApp(KeysApp):
         self._keeping, self._kept_at = None, time.monotonic()
         self._keep(self.work)
 
-    @in_worker(thread=True, group="keep", exit_on_error=False)
+    @in_worker(thread=True, description="keep the answers", group="keep", exit_on_error=False)
     def _keep(self, work: Work) -> None:
         before = work.at_risk
         work.autosave()

@@ -110,7 +110,7 @@ class LookScreen(TabScreen):
             about.append(" what if: " + ", ".join(f"{keys[name]} {what}" for name, what in TRIES.items() if keys[name]))
         self.query_one("#pictures", Quiet).put(Content.assemble(names, "\n", ("\n".join(about), "italic $foreground-muted")))
 
-    @in_worker(thread=True, group="picture", exclusive=True, exit_on_error=False)
+    @in_worker(thread=True, description="draw a picture", group="picture", exclusive=True, exit_on_error=False)
     def _draw(self, picture: str, considered: Considered, width: int) -> None:
         """Draw, off the screen's thread; a picture that fails says so and ends nothing."""
         from wizard.pictures import text
@@ -209,7 +209,7 @@ class LookScreen(TabScreen):
 
         self.app.push_screen(FileDialog("Export this picture as (.svg or .txt)", f"{picture}.svg", must_exist=False), chosen)
 
-    @in_worker(thread=True, group="export", exit_on_error=False)
+    @in_worker(thread=True, description="write a picture", group="export", exit_on_error=False)
     def _export(self, picture: str, considered: Considered, path: Path) -> None:
         from wizard.pictures import svg, text
 
