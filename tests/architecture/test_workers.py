@@ -1,4 +1,4 @@
-"""Workers of the wizard are described in words: the library would else write out all of their arguments, each time, on the screen's thread."""
+"""Workers of the wizard are described in words: the library would else write out all their arguments, on the screen's thread."""
 
 from __future__ import annotations
 
