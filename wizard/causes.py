@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from wizard.basis import formula_fingerprints, rule_fingerprints, unpacked, values_now
+from wizard.versions import is_shared
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -64,6 +65,10 @@ def causes_of(saved: Mapping[str, Any], now: Mapping[str, Any], catalog: Catalog
     found += _hash("policies_hash", "the policies of the site", meta, new)
     if not found:
         found += _hash("tool_version", "the tool's version", meta, new)
+    if is_shared(meta):
+        found.insert(
+            0, Cause("file", "the file was shared without prices, budget and terms: they are found again from the catalog's own prices")
+        )
     return tuple(found) or (Cause("file", "neither catalog nor rules changed: the file itself was edited"),)
 
 

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
     from catalogs import Catalog
 
+SHARED = "prices, costs and budget were taken out before this design was shared; a replay finds them again from the catalog's own prices"
+"""The note of a design file without prices; one that is derived again has prices, and no longer the note."""
+
 
 @lru_cache(maxsize=1)
 def rules_hash() -> str:
@@ -32,8 +35,13 @@ def rules_hash() -> str:
 def meta_of(name: str, catalog: Catalog, earlier: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """Return the meta table of a design; the date of an `earlier` meta table is kept."""
     meta = {"name": name, "created": (earlier or {}).get("created") or today()}
-    meta |= {key: value for key, value in (earlier or {}).items() if key == "notes"}
+    meta |= {key: value for key, value in (earlier or {}).items() if key == "notes" and value != SHARED}
     return meta | {"tool_version": __version__, "catalog_hash": catalog.version, "rules_hash": rules_hash()}
+
+
+def is_shared(meta: Mapping[str, Any]) -> bool:
+    """Return whether a design file was written without prices, to be shown to others."""
+    return meta.get("notes") == SHARED
 
 
 def today() -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import textwrap
 from typing import TYPE_CHECKING, Any
 
-from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, add_policy_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -39,12 +41,36 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """List what can be explained, or explain one thing; returns 2 where nothing has that name."""
+    """List what can be explained, or explain one thing; returns 2 where nothing has that name.
+
+    Of a design that was shared without prices nothing on money is told; returns 1 where that is all there is.
+    """
+    from wizard.files import load
+    from wizard.versions import is_shared
+
+    loaded = load(options.design)
+    if not is_shared(loaded.meta):
+        return _run(options, loaded)
+    from wizard.commands.explain_verbs import VERBS
+    from wizard.exports.shared import WITHHELD, without_amounts
+
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed):
+        code = _run(options, loaded)
+    one_thing = bool(options.words) and options.words[0] not in VERBS
+    told = without_amounts(printed.getvalue(), as_json=options.json, one_thing=one_thing) if printed.getvalue() else ""
+    if printed.getvalue() and not told:
+        narrate(f"cluster-wizard: {options.design}: {WITHHELD}")
+        return NO
+    print(told, end="")
+    return code
+
+
+def _run(options: argparse.Namespace, loaded: Loaded) -> int:
     from rules.advisor import consider
     from rules.answer_fields import FIELDS
     from rules.explain import NothingToExplainError, explain, ground_of, subjects
     from wizard.commands.explain_verbs import VERBS
-    from wizard.files import load
     from wizard.policies import under_policies
 
     verb, *words = options.words or [""]
@@ -54,7 +80,6 @@ def run(options: argparse.Namespace) -> int:
     if verb == "why" and words and not any(each.key == words[0] for each in FIELDS):
         verb, words = "how", [" ".join(words)]  # of anything but an answer, why it is so is how it was concluded
     what = words[0] if verb == "how" and words else verb
-    loaded = load(options.design)
     catalog = open_catalog(options.catalog)
     considered = consider(under_policies(loaded, options.policy), catalog)
     if verb in VERBS:

@@ -45,11 +45,16 @@ def run(options: argparse.Namespace) -> int:
 
 def _export(options: argparse.Namespace) -> int:
     from rules.advisor import consider
-    from wizard.exports import NothingToExport, write
+    from wizard.exports import NothingToExport
+    from wizard.exports import write as write_all
+    from wizard.exports.shared import write_shared
     from wizard.files import load, open_atomically
     from wizard.policies import under_policies
+    from wizard.versions import is_shared
 
-    considered = consider(under_policies(load(options.design)), open_catalog(options.catalog))
+    loaded = load(options.design)
+    write = write_shared if is_shared(loaded.meta) else write_all
+    considered = consider(under_policies(loaded), open_catalog(options.catalog))
     try:
         if options.output is None:
             write(options.to, considered, sys.stdout)

@@ -33,13 +33,12 @@ def run(options: argparse.Namespace) -> int:
     from rules.assembly import assemble
     from rules.conflicts import with_conflict_sets
     from wizard.config import load_config
-    from wizard.exports.design_without_prices import NOTE
     from wizard.files import is_standard_output, load, write_atomically
     from wizard.policies import under_policies
     from wizard.preferences import use
     from wizard.report.contents import contents
     from wizard.report.without_money import without_money
-    from wizard.versions import meta_of
+    from wizard.versions import is_shared, meta_of
 
     suffix = Path(options.output).suffix.lower() if options.output else ".md"
     if suffix not in SUFFIXES and not is_standard_output(options.output):
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     design = with_conflict_sets(design, catalog)
     name = str(loaded.meta.get("name") or (loaded.path.stem if loaded.path else "design"))
     blocks = contents(design, None if options.no_pictures else considered, meta_of(name, catalog, loaded.meta))
-    if options.without_prices or loaded.meta.get("notes") == NOTE:
+    if options.without_prices or is_shared(loaded.meta):
         blocks = without_money(blocks)
     text = report_text(blocks, suffix)
     if options.output:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import tomli_w
 
+from rules.counting import counted
 from rules.design import SCHEMA_VERSION
 from rules.findings import Stage
 from wizard.exports.parts import design_of
-from wizard.versions import meta_of
+from wizard.versions import SHARED, meta_of
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -24,13 +25,18 @@ SECRET = (
 )  # fmt: skip
 """Answers that are money or terms of a contract."""
 MONEY_COLUMNS = ("unit_low", "unit_high", "date", "source", "confidence", "price")
+MONEY_FIELD = re.compile(r"usd|purchase|ownership|crossing|\b(?:cost|money|budget)\b[._]", re.IGNORECASE)
+"""Names of fields and sections that hold amounts or shares that follow from them."""
 ROWS = ("justification", "assumption", "warning", "conflict", "question", "dissent")
 MONEY_RULES = ("money.", "choice.budget")
-NOTE = "prices, costs and budget were taken out before this design was shared; a replay finds them again from the catalog's own prices"
-_CURRENCY = r"(?:USD|EUR|GBP|CHF|JPY)"
+CURRENCIES = (
+    "USD|EUR|GBP|CHF|JPY|CNY|INR|KRW|TWD|HKD|SGD|AUD|NZD|CAD|MXN|BRL|SEK|NOK|DKK|ISK|PLN|CZK|HUF|RON|BGN|RUB|UAH|TRY|ILS|AED|SAR|QAR|ZAR|"
+    "THB|MYR|IDR|PHP|VND|PKR|BDT|LKR|KZT|EGP|NGN|KES|MAD|CLP|COP|ARS|PEN"
+)
+"""Codes of ISO 4217 that amounts may be written in: those of the countries with a price of electricity, and of large economies."""
 AMOUNT = re.compile(
-    rf"\d[\d,.]*\s*[kMBT]?\s?{_CURRENCY}\b|\b{_CURRENCY}\s?\d|\bprices?\b|\bbudget\b|\bcosts? \d",
-    re.IGNORECASE,
+    rf"(?i:\d[\d,.]*\s*(?:[kMBT]|thousand|million|billion)?\s?)(?:{CURRENCIES})\b|\b(?:{CURRENCIES})\s?\d|[€£$₹¥]\s?\d|\d\s?[€£₹]"
+    r"|(?i:\bprices?\b|\bbudget\b|\bcosts? \d|\b(?:cheaper|dearer)\b)"
 )
 """What gives a text away as one on money."""
 
@@ -38,7 +44,7 @@ AMOUNT = re.compile(
 def write(considered: Considered, stream: TextIO) -> None:
     """Write the design file without money."""
     design = design_of(considered)
-    meta = meta_of("shared design", considered.context.catalog, {"notes": NOTE})
+    meta = meta_of("shared design", considered.context.catalog) | {"notes": SHARED}
     stream.write(tomli_w.dumps({"schema": SCHEMA_VERSION, "meta": meta, **without_money(design)}))
 
 
@@ -53,11 +59,16 @@ def without_money(design: Design) -> dict[str, Any]:
             del row["note"]
     for name in ROWS:
         tables[name] = [_row(row) for row in tables.get(name, []) if not _is_money(row)]
+    for row in tables["justification"]:
+        if row.get("rule") == "choice.objective":
+            row["because"] = _nearest(row["because"], len(tables["conflict"]))
     tables["alternative"] = [_alternative(row) for row in tables.get("alternative", []) if not str(row["candidate"]).startswith("rent-")]
     tables["rejected"] = [_row(row) for row in tables.get("rejected", []) if not _is_money(row)]
+    tables["policy"] = [row for row in tables.get("policy", []) if not _is_money(row) and not _tells_money(row)]
     tables["conflict_set"] = [row for row in tables.get("conflict_set", []) if not AMOUNT.search(str(row))]
     tables["reentry"] = [row for row in tables.get("reentry", []) if not AMOUNT.search(str(row))]
     tables["design"] = _clean(_sections(tables["design"]))
+    tables["design"]["summary"]["fits"] = not tables["conflict"]
     return {name: value for name, value in tables.items() if value or name in ("answers", "design")}
 
 
@@ -81,6 +92,10 @@ def _names_money(name: str) -> bool:
     return "usd" in name or name.startswith(("purchase", "ownership", "cost"))
 
 
+def _tells_money(row: dict[str, Any]) -> bool:
+    return bool(AMOUNT.search(str(row)) or MONEY_FIELD.search(str(row)))
+
+
 def _is_money(row: dict[str, Any]) -> bool:
     """Return whether a row of reasons is on money, by its rule or its stage."""
     rule = str(row.get("rule", ""))
@@ -92,6 +107,16 @@ def _row(row: dict[str, Any]) -> dict[str, Any]:
     kept = {name: value for name, value in row.items() if name != "numbers"}
     numbers = {name: value for name, value in row.get("numbers", {}).items() if not _names_money(name) and not AMOUNT.search(str(value))}
     return _clean(kept | ({"numbers": numbers} if numbers else {}))  # type: ignore[no-any-return]
+
+
+def _nearest(text: str, conflicts: int) -> str:
+    """Return why the candidate was chosen, with the conflicts that are left."""
+    told = (
+        f"no candidate meets every answer; this one comes nearest, with {counted(conflicts, 'conflict')}"
+        if conflicts
+        else "it was preferred"
+    )
+    return re.sub(r"no candidate meets every answer; this one comes nearest, with \d+ conflicts?", told, text)
 
 
 def _alternative(row: dict[str, Any]) -> dict[str, Any]:

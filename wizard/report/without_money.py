@@ -6,7 +6,7 @@ import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from wizard.exports.design_without_prices import AMOUNT, SECRET, sentences_without_money
+from wizard.exports.design_without_prices import AMOUNT, CURRENCIES, SECRET, sentences_without_money
 from wizard.report.blocks import Heading, Items, Paragraph, PictureBlock, Table
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ MONEY_RULES = re.compile(r"\[[^\]]*\bmoney\.\w+")
 """A sentence that a rule on money wrote names the rule behind it."""
 MONEY_TITLE = "Money"
 """What the stage is called in headings, and before what it assumes."""
-CURRENCY = re.compile(r"\b(?:USD|EUR|GBP|CHF|JPY)\b")
+CURRENCY = re.compile(rf"\b(?:{CURRENCIES})\b")
 
 
 def without_money(blocks: Sequence[Block]) -> list[Block]:
