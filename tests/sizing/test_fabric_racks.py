@@ -33,6 +33,24 @@ def test_units_are_whole_racks(racks, ports, wired_for, managers, leaf, spine, c
     assert counts.oversubscription == pytest.approx(1.0)
 
 
+def test_one_unit_of_the_published_design_has_a_leaf_per_rack_and_rail():
+    """DGX SuperPOD GB200 RA, network fabrics: four groups per unit of eight racks, each with eight leaves, "one for each compute rack". Its
+    24 spines are wired for the growth to 16 units, with six core groups; two tiers alone need 576 uplinks / 64 ports = 9.
+    """
+    counts = count_fabric(FabricInput.of({**NVL72, "nodes": 8 * TRAYS, "switch_ports": 64, "wired_for": "nodes"}))
+    assert (counts.leaf, counts.spine) == (4 * 8, 9)
+    assert counts.plane.leaves[0].down == TRAYS, "18 trays of one rack"
+
+
+def test_what_whole_racks_cost_is_said():
+    """Ten racks: 4 × 10 leaves and 18 spines; with cut racks 4 × ceil(180 / 32) = 24 leaves of 30 uplinks, and 15 spines divide those."""
+    spec = FabricInput.of({**NVL72, "nodes": 10 * TRAYS, "switch_ports": 64, "wired_for": "nodes"})
+    (note,) = [each for each in count_fabric(spec).notes if each.startswith("units are whole racks")]
+    assert "39 switches instead of 58 would do where units cut racks" in note
+    (note,) = [each for each in count_fabric(FabricInput.of({**NVL72, "nodes": 36, "switch_ports": 64})).notes if "whole racks" in each]
+    assert "would do" not in note, "two racks need two units either way"
+
+
 def test_two_tiers_carry_so_many_whole_racks():
     """64 ports of a spine reach the four leaves of 16 racks; 128 ports those of 32 units of three racks."""
     for ports, racks in ((64, 16), (128, 96)):

@@ -141,6 +141,30 @@ def test_no_link_is_slower_than_the_adapter_behind_it_without_a_note(spec):
     assert not slower or any("slower than an adapter's link" in note for note in counts.notes)
 
 
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.integers(300, 30_000), st.sampled_from([1, 4, 8]), st.sampled_from([32, 64]), st.sampled_from([1, 2]), st.randoms())
+def test_counts_depend_neither_on_pods_nor_on_the_order_of_the_input(nodes, rails, radix, planes, random):
+    """At 1:1 a plane has ⌈N / (k/2)⌉ · R leaves, in two tiers or in three, and every uplink of a leaf and of a spine is wired: pods are
+    how they are joined. Oversubscription stays 1:1, and the order of the keys says nothing.
+    """
+    table = {"nodes": nodes, "nics_per_node": rails, "switch_ports": radix, "port_speed_gbps": 400, "planes": planes}
+    keys = list(table)
+    random.shuffle(keys)
+    try:
+        counts = count_fabric(FabricInput.of(table))
+    except FabricImpossible:
+        assert nodes * rails > radix**3 // 4 // 2, "half of what three tiers carry can be built"
+        return
+    assert counts == count_fabric.__wrapped__(FabricInput.of({key: table[key] for key in keys}))
+    units = -(-nodes // (radix // 2))
+    assert counts.leaf == planes * units * rails
+    assert counts.links["leaf_spine"] == counts.leaf * radix // 2
+    assert counts.links["spine_core"] == (counts.spine * radix // 2 if counts.tiers == 3 else 0)
+    assert counts.spine * radix >= counts.links["leaf_spine"] + counts.links["spine_core"]
+    assert counts.core * radix >= counts.links["spine_core"]
+    assert counts.oversubscription == 1.0
+
+
 @settings(max_examples=60, deadline=None)
 @given(st.integers(2, 300), st.sampled_from([1, 2, 4, 8]))
 def test_two_tiers_reach_half_the_square_of_any_even_radix(half, rails):

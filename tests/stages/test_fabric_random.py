@@ -9,17 +9,28 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
 from rules.sizing.fabric.addresses import address_plan
 from rules.sizing.fabric.design import design_fabric
+from rules.sizing.fabric.networks import networks_of
 from rules.sizing.fabric.schedule import schedule_of
 from tests.stages.fabric_designs import made
 
 NODES = ("nvidia-dgx-h100", "nvidia-dgx-b200", "nvidia-dgx-b300", "nvidia-gb200-nvl72", "nvidia-dgx-a100-640gb", "", "")
 SPEEDS = ("10 Gb/s", "25 Gb/s", "100 Gb/s", "200 Gb/s", "400 Gb/s")
+ROOMS = st.fixed_dictionaries(
+    {},
+    optional={
+        "facility__rack_units": st.integers(24, 58),
+        "facility__rack_power": st.sampled_from(["9 kW", "17 kW", "45 kW", "150 kW"]),
+        "facility__racks": st.integers(1, 500),
+    },
+)
 FEW, MANY = 14, 150
 
 
@@ -46,6 +57,29 @@ def at_random(seed):
     return candidate, context
 
 
+@settings(max_examples=6, derandomize=True, deadline=None)
+@given(
+    st.sampled_from(NODES[:5]), st.integers(2, 90), st.sampled_from(["any", "infiniband", "ethernet"]), st.sampled_from([1, 2, 1.16]),
+    ROOMS, st.integers(1, 40), st.randoms(use_true_random=False),
+)  # fmt: skip
+def test_the_network_among_gpus_is_the_same_in_any_room_and_for_any_order_of_answers(node, units, fabric, ratio, room, density, random):
+    """Nothing about racks, rows and the building, nor the order in which answers are given, changes a switch or a link of it."""
+    units = min(units, 12) if node.endswith("nvl72") else units
+    asked = {"preferences__fabric": fabric, "preferences__oversubscription": ratio, "training__global_batch": 1024}
+    both = list({**asked, **room}.items())
+    random.shuffle(both)
+    found = []
+    for answers, dense in ((asked, 0), (dict(both), density)):
+        candidate, context = made(load_catalog(), node, units, **answers)
+        candidate.placed_density = dense
+        network = networks_of(candidate, context)[0]
+        found.append((design_fabric(candidate, context).design.compute, [(each.lower, each.upper) for each in network.links()]))
+    (one, links), (other, same) = found
+    shape = [each and (each.switches, each.links, each.leaf, each.spine, each.core, each.cages) for each in (one, other)]
+    assert shape[0] == shape[1]
+    assert links == same
+
+
 def fits(row, cables, cages):
     """Both ends are optics of one medium that reaches, or plugs of one cable; a cage has one of them; no module is faster or slower than
     the links that share it can be.
@@ -60,6 +94,10 @@ def fits(row, cables, cages):
         module = cables.get(optic)
         if module is not None and module.is_transceiver:
             assert module.speed.to("Gb/s") >= row.link.speed_gbps, row
+
+
+def wired_out_of_band(candidate, context):
+    return networks_of(candidate, context)[-1].links()
 
 
 def checked(seed):
@@ -78,6 +116,10 @@ def checked(seed):
         scheduled = {item: len(found) for (role, item), found in pieces.items() if role == network.role}
         assert scheduled == {item: count for item, count in network.cables.items() if count}, network.role
     assert not ports or max(ports.values()) == 1
+    if design.out_of_band is not None:
+        managed = {row.lower.device for row in wired_out_of_band(candidate, context)}
+        switches = {each.name for network in networks_of(candidate, context) for each in network.devices() if each.kind == "switch"}
+        assert switches <= managed, "switches that manage are managed too"
     addresses = [entry.address for entry in address_plan(candidate, context) if entry.address]
     assert len(addresses) == len(set(addresses))
 

@@ -290,7 +290,18 @@ def _rack_note(spec: FabricInput, plane: Plane) -> str:
     if plane.unit_nodes % spec.rack_nodes:
         return f"a rack of {spec.rack_nodes} nodes has more links than a leaf has downlinks: racks lie over several units"
     racks = counted(plane.unit_nodes // spec.rack_nodes, "rack")
-    return f"units are whole racks: {racks} of {spec.rack_nodes} nodes each, so no unit cuts a rack"
+    words = f"units are whole racks: {racks} of {spec.rack_nodes} nodes each, so no unit cuts a rack"
+    whole = (plane.leaf + plane.spine + plane.core) * spec.planes
+    try:
+        cut = count_fabric(replace(spec, rack_nodes=1)).switches
+    except FabricImpossible:
+        return words
+    if cut >= whole:
+        return words
+    return (
+        f"{words}, as NVIDIA's GB200 SuperPOD has a leaf per rack and rail; {counted(cut, 'switch', 'switches')} instead of {whole} would "
+        "do where units cut racks, but then a lost leaf touches two racks and a new rack moves the cables of others"
+    )
 
 
 def _ratio_notes(spec: FabricInput, plane: Plane) -> list[str]:
