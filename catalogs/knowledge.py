@@ -14,7 +14,7 @@ from catalogs.values import Count, Kind, Name, Pieces, Record, Sourced, check_si
 LARGEST_SIZE = 1e15
 """Largest number in a model's shape, assumed: a hundred times the parameters of any model."""
 _TEXTS = ("kind", "name", "attention")
-_FLAGS = ("gated_ffn", "tied_embeddings", "attention_bias", "ffn_bias", "qk_norm")
+_FLAGS = ("gated_ffn", "tied_embeddings", "attention_bias", "ffn_bias", "ffn_clamped", "qk_norm")
 _FRACTIONS = ("forward_gmacs", "forward_activations", "parameters", "embedding_parameters", "dense_parameters")
 _OPTIONAL = ("dense_layers", "mtp_layers", "experts", "shared_expert_ffn_size", "full_attention_layers", "sliding_window")
 """Sizes that may be 0, which says that the model has none of it."""

@@ -102,7 +102,7 @@ LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 class LayerTime(NamedTuple):
     """Seconds of one layer: products, mixers (attention, scan), bytes and what experts cost beside, forward and backward.
 
-    `wait`: for the host, in both passes; one more forward pass takes it `host` seconds beyond what the layer takes.
+    `clamped`: what of the experts' forward pass belongs to their activation. `wait`: for the host, in both passes; one more forward pass takes it `host` seconds beyond what the layer takes.
     """
 
     products: float
@@ -113,6 +113,7 @@ class LayerTime(NamedTuple):
     elementwise_backward: float
     experts: float = 0.0
     experts_backward: float = 0.0
+    clamped: float = 0.0
     wait: float = 0.0
     host: float = 0.0
 
@@ -220,7 +221,7 @@ class Arithmetic:
         if not moe:
             return made
         beside = expert_work(self, tokens, tensor, expert, expert_tensor)
-        return made._replace(experts=beside.forward, experts_backward=beside.backward)
+        return made._replace(experts=beside.forward, experts_backward=beside.backward, clamped=beside.clamped)
 
     def ring_attention(self, tokens: float, tensor: int, context: int) -> tuple[float, float]:
         """Return (forward, backward) seconds of the mixers of a layer whose sequences lie on `context` ranks."""

@@ -20,6 +20,10 @@ PLAIN_REORDERED_BYTES = 24.0
 BIAS_BYTES = (28.0, 40.0)
 """Bytes per element of an expert's output, forward and backward, where experts have biases: bias times probability in 32 bits, sum,
 concatenation and cast are operations of their own (counted) [Megatron Core, TEGroupedMLP, bias of each expert]."""
+CLAMPED_BYTES = (16.0, 20.0)
+"""Bytes per neuron of an expert, forward and backward, where what enters a gated activation is clamped: both halves are clamped and
+concatenated before the fused activation, each read and written in 16 bits; backward the clamps read gradient and input, and the halves are
+concatenated again (counted) [Megatron Core, fused_bias_geglu.py, weighted_bias_quick_geglu_impl; GPT-OSS, swiglu_limit]."""
 ACCUMULATED_BYTES = 8.0
 """Bytes per weight in which a micro-batch's gradient is added to the sum in 32 bits: read and written [Megatron Core,
 --accumulate-allreduce-grads-in-fp32, fused into the product]. Beside an expert's few rows nothing hides it."""
@@ -34,10 +38,14 @@ longer per layer and micro-batch than its products and bytes, with 16,384 tokens
 
 
 class ExpertWork(NamedTuple):
-    """Seconds of a layer's experts beside products and exchange, forward and backward."""
+    """Seconds of a layer's experts beside products and exchange, forward and backward.
+
+    `clamped`: the part of the forward pass that clamps what enters the activation, and is run again with it.
+    """
 
     forward: float
     backward: float
+    clamped: float = 0.0
 
 
 def expert_work(arithmetic: Arithmetic, tokens: float, tensor: int, expert: int, expert_tensor: int) -> ExpertWork:
@@ -51,7 +59,10 @@ def expert_work(arithmetic: Arithmetic, tokens: float, tensor: int, expert: int,
     weights = local * (3 if shape.gated_ffn else 2) * outer * shape.expert_ffn_size / expert_tensor
     added = ACCUMULATED_BYTES * weights * arithmetic.weight_gradients
     first, second = (0, 0) if fused else EXPERT_KERNELS.get(arithmetic.native_cast, EXPERT_KERNELS["bf16"])
+    neurons = tokens / tensor * shape.experts_per_token * shape.expert_ffn_size
+    clamps, undone = (arithmetic.streamed(neurons * each) if shape.ffn_clamped and not fused else 0.0 for each in CLAMPED_BYTES)
     return ExpertWork(
-        arithmetic.streamed(routed * (reordered + ahead)) + local * first * EXPERT_KERNEL_S,
-        arithmetic.streamed(routed * (reordered + behind) + added) + local * second * EXPERT_KERNEL_S,
+        arithmetic.streamed(routed * (reordered + ahead)) + clamps + local * first * EXPERT_KERNEL_S,
+        arithmetic.streamed(routed * (reordered + behind) + added) + undone + local * second * EXPERT_KERNEL_S,
+        clamps,
     )

@@ -31,10 +31,11 @@ def repeated_seconds(shape: ModelShape, techniques: Techniques, made: LayerTime,
     if not modules:
         if techniques.attention == UNFUSED:
             return made.attention
-        return made.elementwise + (made.products / 2 if techniques.every_other_product else 0.0)
+        return made.elementwise + made.clamped + (made.products / 2 if techniques.every_other_product else 0.0)
     shares = _shares(shape, moe)
     found = made.products * sum(shares.get(module, 0.0) for module in modules)
     found += made.attention if {"core_attention", *ALL_BUT} & set(modules) else 0.0
+    found += made.clamped if {"activation", *ALL_BUT} & set(modules) else 0.0
     return found + (made.elementwise if {"norm", "activation", *ALL_BUT} & set(modules) else 0.0)
 
 

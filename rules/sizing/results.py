@@ -79,6 +79,7 @@ class ModelShape:
     max_sequence_length: int = 0
     attention_bias: bool = False
     ffn_bias: bool = False
+    ffn_clamped: bool = False
     qk_norm: bool = False
     forward_gmacs: float = 0.0
     forward_activations: float = 0.0

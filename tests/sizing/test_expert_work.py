@@ -63,3 +63,20 @@ def test_a_workload_whose_release_runs_experts_one_by_one_is_planned_so():
     before = step_model(replace(today, fused_experts=False), machine).time(plan).total
     assert before == step_model(today, machine, techniques=TUNED_CODE._replace(fused_experts=False)).time(plan).total
     assert before > 1.2 * step_model(today, machine).time(plan).total
+
+
+def test_what_enters_an_experts_activation_is_clamped_in_passes_of_its_own():
+    """By hand, 16 bits: both halves are clamped (read, written: 8 bytes per neuron) and concatenated (8); backward the clamps read gradient
+    and input and write (12), and the halves are concatenated (8). Fused experts clamp inside their products."""
+    machine, plan = hardware("nvidia-gb200-nvl72"), Plan(expert=8, data=8, zero_stage=1, micro_batch=4)
+    again = replace(plan, recompute="selective", recompute_modules=("activation",))
+    moved = 8 * 768 * 4 * 4096 / (0.75 * machine.hbm_bytes_per_s)
+    bf16, fused = (
+        [step_model(workload(replace(QWEN3_30B, ffn_clamped=each), 4096, 512, precision), machine) for each in (True, False)]
+        for precision in ("bf16", "mxfp8")
+    )
+    clamped, free = (each.block(plan).elementwise for each in bf16)
+    assert clamped - free == pytest.approx(36 * moved)
+    repeated = [each.block(again).repeated("selective", 0.0) for each in bf16]
+    assert repeated[0] - repeated[1] == pytest.approx(16 * moved)
+    assert fused[0].block(plan).elementwise == fused[1].block(plan).elementwise

@@ -65,9 +65,11 @@ def model_of(name: str, tables: Mapping[str, Mapping[str, Any]], catalog: Catalo
 
 
 def _with_biases(shape: ModelShape, catalog: Catalog) -> ModelShape:
-    """Return a mixture of experts with the biases that the catalog's model of its name has; tables of shapes do not state them."""
+    """Return a mixture of experts with the biases and limits that the catalog's model of its name has; tables of shapes state none."""
     preset = catalog.models.get(shape.name) if shape.experts else None
-    return replace(shape, ffn_bias=True) if preset is not None and preset.shape.get("ffn_bias") else shape
+    if preset is None:
+        return shape
+    return replace(shape, ffn_bias=bool(preset.shape.get("ffn_bias")), ffn_clamped=bool(preset.shape.get("ffn_clamped")))
 
 
 def _by_pattern(shape: ModelShape, config: Mapping[str, Any], notes: tuple[str, ...]) -> tuple[ModelShape, tuple[str, ...]]:
