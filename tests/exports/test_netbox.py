@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import tomllib
 from collections import Counter
 from pathlib import Path
@@ -11,7 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.exports.tools import exported, problems
+from catalogs import load_catalog
+from tests.exports.tools import SCHEMAS, exported, problems
+from wizard.exports.netbox import INTERFACES, OTHER_CAGES, _named, _node_type, slug_of
 
 DESIGNS = [("nvidia-dgx-h100", 62, "infiniband"), ("nvidia-dgx-b300", 16, "ethernet"), ("nvidia-gb200-nvl72", 72, "any"),
            ("supermicro-as-8125gs-tnmr2-mi300x", 8, "ethernet")]  # fmt: skip
@@ -92,3 +95,36 @@ def test_a_switch_of_the_library_has_its_size_and_its_cages():
     fabric = [each for each in switch["interfaces"] if not each.get("mgmt_only")]
     assert {each["type"] for each in fabric} == {"400gbase-x-osfp"}
     assert len(fabric) == 64
+
+
+def test_ports_of_a_node_are_the_cages_of_its_adapters():
+    """DGX B200: eight ConnectX-7 behind OSFP cages; BlueField-3 takes QSFP112 modules only [NVIDIA BlueField-3 user manual]."""
+    (node,) = [each for each in types_of("nvidia-dgx-b200", 16, "infiniband") if each["slug"] == "nvidia-dgx-b200"]
+    kinds = {each["name"]: each["type"] for each in node["interfaces"]}
+    assert {kind for name, kind in kinds.items() if name.startswith("nic")} == {"400gbase-x-osfp"}
+    assert {kind for name, kind in kinds.items() if name.startswith("front")} == {"400gbase-x-qsfp112"}
+
+
+def test_every_product_of_the_catalog_makes_a_type_that_keeps_the_schema():
+    """Also what no design above uses; the library's own test wants a slug to begin with its maker's."""
+    catalog = load_catalog()
+    switches = [
+        _named(each, each.name, each.id, each.height and each.height.to("U"), each.weight and each.weight.to("kg"))
+        for each in catalog.switches
+    ]
+    made = [*switches, *map(_node_type, catalog.nodes)]
+    for each in made:
+        table = {
+            "manufacturer": each.manufacturer, "model": each.model, "slug": each.slug, "u_height": each.units, "is_full_depth": True,
+            **({"weight": each.weight_kg, "weight_unit": "kg"} if each.weight_kg is not None else {}),
+        }  # fmt: skip
+        assert problems("devicetype", table) == [], each.slug
+        assert each.slug.startswith(slug_of(each.manufacturer)), each.slug
+    assert len({each.slug for each in made}) == len(made)
+
+
+def test_the_schema_takes_no_type_of_interface_that_netbox_does_not():
+    schema = json.loads((SCHEMAS / "devicetype.schema.json").read_text("utf-8"))
+    kinds = set(schema["properties"]["interfaces"]["items"]["properties"]["type"]["enum"])
+    assert kinds == {*INTERFACES.values(), *OTHER_CAGES.values(), "other"}
+    assert kinds <= set(VALUES["interface_type"])

@@ -7,16 +7,18 @@ since its ports are split otherwise.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.networks import OUT_OF_BAND
+from rules.sizing.fabric.design import design_fabric
+from rules.sizing.fabric.networks import COMPUTE, FRONT_END, OUT_OF_BAND
 from wizard.exports.fabric import networks
 from wizard.exports.parts import chosen_of
 
 if TYPE_CHECKING:
-    from catalogs.schema import Product
+    from catalogs.schema import Node, Product
     from rules.advisor import Considered
     from rules.sizing.fabric.links import Device, Link
 
@@ -50,6 +52,7 @@ class DeviceType:
     assumed: bool
     weight_kg: float | None
     connector: str = ""
+    is_node: bool = False
     interfaces: dict[str, tuple[str, bool]] = field(default_factory=dict)
 
 
@@ -61,17 +64,25 @@ def device_types(considered: Considered) -> dict[str, DeviceType]:
     for device in chain.from_iterable(each.devices() for each in found):
         made = _type_of(device, considered)
         by_device[device.name] = types.setdefault(made.slug, made)
+    node = _node_connectors(considered)
     for link in chain.from_iterable(each.links() for each in found):
-        _add_interfaces(link, by_device)
+        _add_interfaces(link, by_device, node)
     return by_device
 
 
-def _add_interfaces(link: Link, by_device: dict[str, DeviceType]) -> None:
+def _node_connectors(considered: Considered) -> dict[str, str]:
+    """Return the connector of a node's adapters by the network that they serve."""
+    sized = design_fabric(chosen_of(considered), considered.context)
+    return {COMPUTE: sized.adapters.connector, FRONT_END: sized.front_adapters.connector}
+
+
+def _add_interfaces(link: Link, by_device: dict[str, DeviceType], node: dict[str, str]) -> None:
     for end in (link.lower, link.upper):
         made = by_device[end.device]
         if end.port not in made.interfaces:
             managed = link.network == OUT_OF_BAND and end is link.lower
-            made.interfaces[end.port] = (_interface(link.speed_gbps, made.connector), managed)
+            connector = node.get(link.network, "") if made.is_node else made.connector
+            made.interfaces[end.port] = (_interface(link.speed_gbps, connector), managed)
 
 
 def _interface(speed_gbps: float, connector: str) -> str:
@@ -89,19 +100,27 @@ def _type_of(device: Device, considered: Considered) -> DeviceType:
         weight = switch.weight.to("kg") if switch.weight is not None else None
         return _named(switch, f"{switch.name}, {device.network}", f"{switch.id}-{network}", height, weight, switch.connector)
     if device.kind == "node":
-        node = chosen_of(considered).node
-        if node.is_rack:
-            return _named(node, f"{node.name}, compute tray", f"{node.id}-tray", None, None)
-        height = node.height.to("U") if node.height is not None else None
-        return _named(node, node.name, node.id, height, node.weight.to("kg") if node.weight is not None else None)
+        return _node_type(chosen_of(considered).node)
     words = WORDS.get(device.kind, device.kind)
     units = 0.0 if device.kind in NO_UNITS else ASSUMED_UNITS
     return DeviceType(GENERIC, words, slug_of(f"generic {words}"), units, device.kind not in NO_UNITS, None)
 
 
+def _node_type(node: Node) -> DeviceType:
+    """Return the type of a scale-out node: a server, or a tray of a rack, whose own size is not stated."""
+    if node.is_rack:
+        return replace(_named(node, f"{node.name}, compute tray", f"{node.id}-tray", None, None), is_node=True)
+    height = node.height.to("U") if node.height is not None else None
+    weight = node.weight.to("kg") if node.weight is not None else None
+    return replace(_named(node, node.name, node.id, height, weight), is_node=True)
+
+
 def _named(record: Product, model: str, slug: str, height: float | None, weight_kg: float | None, connector: str = "") -> DeviceType:
-    units = ASSUMED_UNITS if height is None else round(height * 2) / 2
-    return DeviceType(record.vendor, model[:100], slug_of(slug), units, height is None, weight_kg, connector)
+    units = ASSUMED_UNITS if height is None else ceil(height * 2 - 1e-9) / 2
+    weight = None if weight_kg is None else round(weight_kg, 2)
+    maker = GENERIC if record.vendor.lower() in ("", GENERIC.lower()) else record.vendor
+    whole = slug if slug_of(slug).startswith(slug_of(maker)) else f"{maker}-{slug}"
+    return DeviceType(maker, model[:100], slug_of(whole), units, height is None, weight, connector)
 
 
 def slug_of(words: str) -> str:
