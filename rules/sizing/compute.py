@@ -102,7 +102,8 @@ LOW_PRECISIONS = frozenset({"fp8", "fp8_block", "fp4", "nvfp4"})
 class LayerTime(NamedTuple):
     """Seconds of one layer: products, mixers (attention, scan), bytes and what experts cost beside, forward and backward.
 
-    `clamped`: what of the experts' forward pass belongs to their activation. `wait`: for the host, in both passes; one more forward pass takes it `host` seconds beyond what the layer takes.
+    `clamped`: what of the experts' forward pass belongs to their activation. `wait`: for the host, in both passes; one more forward
+    pass takes it `host` seconds beyond what the layer takes.
     """
 
     products: float
