@@ -34,7 +34,7 @@ MOST_SHOWN = 60
 NUMBERS = ("quantity", "number", "count")
 """Kinds of answers that are a number."""
 USD = "USD"
-_SIGNS = {"€": "EUR", "£": "GBP"}
+SIGNS = {"€": "EUR", "£": "GBP"}
 """Signs that one currency has to itself; that of yen and yuan is two currencies'."""
 _SIGNED = re.compile(r"([€£]?)\s*([-+\d][^€£/]*?)\s*([€£]?)(\s*/.*)?")
 _CURRENCY = re.compile(r"[^A-Za-z]*(?:[kKMBGT]|thousand|million|billion|trillion)?\s*([A-Z]{3})(?=$|\s*/)")
@@ -106,13 +106,18 @@ def _parse_quantity(declared: AnswerField, raw: object) -> Value:
 
 
 def _named(declared: AnswerField, text: str) -> str:
-    """Return an amount of money with its currency by name: "3M EUR" of "€3M" and of "3M €"; any other text as it is."""
-    found = _SIGNED.fullmatch(text) if declared.unit.startswith(USD) else None
+    """Return an amount of money with its currency by name; any other text as it is."""
+    return with_currency_named(text) if declared.unit.startswith(USD) else text
+
+
+def with_currency_named(text: str) -> str:
+    """Return "3M EUR" of "€3M" and of "3M €"; a text without such a sign as it is."""
+    found = _SIGNED.fullmatch(text)
     if found is None:
         return text
     before, amount, after, per = found.groups()
     sign = before or after
-    return f"{amount} {_SIGNS[sign]}{per or ''}" if sign and not (before and after) else text
+    return f"{amount} {SIGNS[sign]}{per or ''}" if sign and not (before and after) else text
 
 
 def foreign_currency(declared: AnswerField, text: str) -> str:
@@ -293,11 +298,12 @@ class Answers:
 
     def worth_of(self, currency: str, key: str) -> float:
         """Return what one unit of a currency is worth in USD, as the answers say; raises AnswerError of `key` where they do not."""
-        for text in self.names(RATES):
-            name, _, worth = text.partition("=")
-            if name.strip() == currency and worth.strip():
-                return split(worth.strip())[0]
-        raise AnswerError(key, f"no rate of {currency!r} is known; give its worth in {RATES}, such as '{currency} = 1.08'")
+        from rules.exchange import rates_of  # its errors are those of answers
+
+        rates = rates_of(self.names(RATES))
+        if currency not in rates:
+            raise AnswerError(key, f"no rate of {currency!r} is known; give its worth in {RATES}, such as '{currency} = 1.08'")
+        return rates[currency]
 
     def count(self, key: str) -> int | None:
         """Return the value as a whole number, None where there is none."""

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import QuantityError, split
 from rules.answers import RATES, USD, AnswerError
+from rules.exchange import amount_of, halves, is_currency, rates_of
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -22,11 +21,7 @@ BILLED_BY_NAME = ("nfs-file-server", "home-file-server", "parallel-file-system",
 TRAY = "-tray"
 DEAREST_USD = 1e9
 """No single item costs more: a hundred times the dearest rack of the catalog, in USD."""
-LEAST_WORTH, MOST_WORTH = 1e-7, 1e6
-"""No currency is worth less or more in USD: a hundredth of the weakest (the Lebanese pound, 1e-5), and far above any coin or ounce."""
 SHELVES = ("nodes", "gpus", "switches", "nics", "cables", "storage", "racks", "pdus", "cooling", "cpus")
-_CURRENCY = re.compile(r"[A-Z]{3}")
-_AMOUNT = re.compile(r"(.*?)\s*([A-Z]{3})")
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class OwnPrice:
 
 def exchange_rates(answers: Answers) -> dict[str, float]:
     """Return what one unit of each currency is worth in USD; USD itself is 1. Raises AnswerError for what is no rate."""
-    return dict(_rates(answers.names(RATES)))
+    return rates_of(answers.names(RATES))
 
 
 def own_prices(answers: Answers) -> dict[str, OwnPrice]:
@@ -84,32 +79,14 @@ def check_own_prices(answers: Answers, catalog: Catalog) -> None:
 
 
 @lru_cache(maxsize=64)
-def _rates(given: tuple[str, ...]) -> tuple[tuple[str, float], ...]:
-    rates = {USD: 1.0}
-    for text in given:
-        currency, value = _halves(RATES, text, "EUR = 1.08, what one euro is worth in USD")
-        number, unit = _number(RATES, value)
-        if not _CURRENCY.fullmatch(currency) or unit not in ("", USD) or number <= 0:
-            raise AnswerError(RATES, f"{text!r}: expected a currency of three letters and its worth above zero, such as 'EUR = 1.08'")
-        if not LEAST_WORTH <= number <= MOST_WORTH:
-            raise AnswerError(RATES, f"{text!r}: no currency is worth so many USD; write what one unit is worth, such as 'EUR = 1.08'")
-        if currency in rates and currency != USD:
-            raise AnswerError(RATES, f"{currency!r} is given two rates; keep one of them")
-        if currency == USD and number != 1.0:
-            raise AnswerError(RATES, f"{text!r}: all is counted in USD, so one USD is worth 1; name another currency")
-        rates[currency] = number
-    return tuple(rates.items())
-
-
-@lru_cache(maxsize=64)
 def _prices(given: tuple[str, ...], rates_given: tuple[str, ...]) -> dict[str, OwnPrice]:
-    rates, found = dict(_rates(rates_given)), {}
+    rates, found = rates_of(rates_given), {}
     for text in given:
-        item, value = _halves(PRICES, text, "nvidia-dgx-h200 = 380k EUR")
-        number, unit = _number(PRICES, value)
+        item, value = halves(PRICES, text, "nvidia-dgx-h200 = 380k EUR")
+        number, unit = amount_of(PRICES, value)
         currency = unit or USD
         if currency not in rates:
-            known = f"give its worth in {RATES}, such as '{currency} = 1.08'" if _CURRENCY.fullmatch(currency) else "expected a currency"
+            known = f"give its worth in {RATES}, such as '{currency} = 1.08'" if is_currency(currency) else "expected a currency"
             raise AnswerError(PRICES, f"{text!r}: no rate of {currency!r} is known; {known}")
         if number < 0:
             raise AnswerError(PRICES, f"{text!r}: a price is not below zero")
@@ -119,19 +96,3 @@ def _prices(given: tuple[str, ...], rates_given: tuple[str, ...]) -> dict[str, O
             raise AnswerError(PRICES, f"{item!r} is given two prices; keep one of them")
         found[item] = OwnPrice(number * rates[currency], value if currency == USD else f"{value} at {rates[currency]:g} USD")
     return found
-
-
-def _halves(key: str, text: str, example: str) -> tuple[str, str]:
-    name, separator, value = text.partition("=")
-    if not separator or not name.strip() or not value.strip():
-        raise AnswerError(key, f"{text!r}: expected NAME = VALUE, such as {example}")
-    return name.strip(), value.strip()
-
-
-def _number(key: str, value: str) -> tuple[float, str]:
-    """Return an amount and its currency: "380k EUR" is (380000.0, "EUR"); the currency is empty where none stands there."""
-    found = _AMOUNT.fullmatch(value)
-    try:
-        return (split(f"{found.group(1)} {USD}")[0], found.group(2)) if found else split(value)
-    except QuantityError as error:
-        raise AnswerError(key, f"{value!r}: {error}") from error

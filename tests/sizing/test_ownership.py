@@ -62,6 +62,19 @@ def test_a_price_in_another_currency_at_the_rate_that_was_named():
     assert exchange_rates(answers) == {"USD": 1.0, "EUR": 1.08}
 
 
+@pytest.mark.parametrize("written", ["380k EUR", "€380k", "380k €", "380000EUR"])
+def test_an_own_price_may_carry_the_sign_of_its_currency_as_a_budget_may(written):
+    answers = Answers.of({"budget.own_prices": [f"nvidia-dgx-h200 = {written}"], "budget.exchange_rates": ["€ = 1.08"]})
+    assert own_prices(answers)["nvidia-dgx-h200"].usd == pytest.approx(410_400)
+
+
+@pytest.mark.parametrize("rate", ["EUR = 1.08 EUR", "EUR = cheap", "EUR = -1", "EUR"])
+def test_a_budget_is_counted_at_no_rate_that_is_none(rate):
+    with pytest.raises(AnswerError) as caught:
+        Answers.of({"budget.purchase": "3M EUR", "budget.exchange_rates": [rate]}).number("budget.purchase")
+    assert caught.value.key == "budget.exchange_rates"
+
+
 def test_a_row_of_the_catalog_in_euros_counts_once_its_rate_is_known(catalog):
     """FS sells the N9600-64OD for 33,894 EUR and 30,136 GBP without tax."""
     assert quote_of("fs-n9600-64od", catalog, Answers()) is None
