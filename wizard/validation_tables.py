@@ -39,6 +39,7 @@ TIME_NOTE = (
     "ours is fast. null: mean error of a model that gives every run the median FLOP/s of the other runs of its source, GPU and "
     "precision; better: whether ours is nearer on the same runs."
 )
+BARS_NOTE = "Each source by itself; null: the same measure of the null model, which is explained below."
 NOISY_NOTE = f"By GPU and by regime, times of {', '.join(NOISY)} are left out: single runs, many of them in a framework's pathologies."
 
 
@@ -80,8 +81,10 @@ def _time_note(validation: Validation) -> str:
 
 
 def _bars(validation: Validation) -> Table:
-    rows = tuple((each.name, percent(each.value), _limit(each), f"{each.runs:,}", _verdict(each)) for each in validation.bars)
-    return Table("What is promised", "", ("promise", "measured", "limit", "runs", "kept"), rows)
+    rows = tuple(
+        (each.name, percent(each.value), percent(each.null), _limit(each), f"{each.runs:,}", _verdict(each)) for each in validation.bars
+    )
+    return Table("What is promised", BARS_NOTE if rows else "", ("promise", "measured", "null", "limit", "runs", "kept"), rows)
 
 
 def _limit(bar: Bar) -> str:
@@ -237,7 +240,7 @@ def as_text(validation: Validation) -> str:
 
 
 def _wrapped(text: str) -> str:
-    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ")
+    return textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
 def _text(table: Table) -> str:
