@@ -240,6 +240,8 @@ def prices_are_sound(catalog: _Readable) -> Iterator[Problem]:
             yield Problem(where, "date", f"{price.date!r} is not an ISO date", "write 2026, 2026-09 or 2026-09-06")
         if not CURRENCY.match(price.unit):
             yield Problem(where, "unit", f"{price.unit!r} does not start with a currency", "start with three letters, such as USD")
+        elif " per " in price.unit and not price.unit.startswith("USD") and price.usd_rate is None:
+            yield Problem(where, "usd_rate", f"a price in {price.unit} counts only at its own rate", "write usd_rate, such as 1.08")
         if price.usd_rate == 0:
             yield Problem(where, "usd_rate", "a currency is worth more than nothing", "write what one unit is worth in USD, such as 1.08")
 

@@ -13,6 +13,7 @@ from rules.dissent import dissents_of
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
+from rules.sizing.cost import uncounted
 from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
 from rules.stages.vram_sections import with_computed_remedies
@@ -232,4 +233,6 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
         rows.append(
             f"no price is known for {names}" + (f"; and {more} more kinds of parts" if more > 0 else "") + ": totals leave them out"
         )
+    if candidate.cost is not None:
+        rows += [f"a price is {each}" for each in uncounted(candidate.cost.bom, context.answers, context.catalog)]
     return rows

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
+from rules.answers import RATES
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
 from rules.sizing.own_prices import RENT, canonical, own_prices
 from rules.sizing.ownership import added, charges, once_factor, residual_value, scaled, sum_of
 from rules.sizing.power import HOURS_PER_YEAR
-from rules.sizing.prices import Quote, lowest_price, quote_of, server_quote
+from rules.sizing.prices import YOURS, Quote, currency_of, lowest_price, quote_of, server_quote, without_rate
 from rules.sizing.results import BomLine, CostEstimate, Range
 from rules.sizing.storage_price import class_quote
 
@@ -73,7 +74,7 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
         missing=_missing(lines, server),
-        notes=(*_notes(candidate, server, energy, extra), *_unused(lines, answers, catalog)),
+        notes=(*_notes(candidate, server, energy, extra), *uncounted(lines, answers, catalog), *_unused(lines, answers, catalog)),
         outlay=outlay,
         yearly=yearly,
         charges=extra,
@@ -236,6 +237,20 @@ def _per_million(per_gpu_hour: Range | None, candidate: Candidate) -> Range | No
         quantity(magnitude(end, "USD/hour") * factor, "USD") for end in (per_gpu_hour.low, per_gpu_hour.expected, per_gpu_hour.high)
     )
     return Range(low, expected, high, Kind.ESTIMATED)
+
+
+def uncounted(lines: Iterable[BomLine], answers: Answers, catalog: Catalog) -> tuple[str, ...]:
+    """Return what is said of prices of the bill in currencies of which no rate is known: one sentence per currency, none without."""
+    told: dict[str, list[str]] = {}
+    for line in lines:
+        if line.source == YOURS:
+            continue
+        for row in without_rate(line.item, catalog, answers):
+            told.setdefault(currency_of(row), []).append(f"{line.name} ({row.low:,.0f} {row.unit}, {row.date})")
+    return tuple(
+        f"not counted, because no rate of {currency} is known: {', '.join(dict.fromkeys(names))}; give its worth in {RATES}"
+        for currency, names in told.items()
+    )
 
 
 def _unused(lines: Iterable[BomLine], answers: Answers, catalog: Catalog) -> tuple[str, ...]:

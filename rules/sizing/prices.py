@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.schema import Kind
+from rules.exchange import is_currency
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.lookup import fact_value
 from rules.sizing.own_prices import RENT, exchange_rates, own_price
@@ -29,7 +30,6 @@ CONFIDENCE = ("none", "low", "medium", "high")
 ALL_IN_FACTS: Mapping[str, tuple[str, str]] = {"nvidia-h100-sxm-80gb": ("capital-per-h100", "all_in")}
 """Published cost per GPU of a whole cluster, by GPU: the fact and its value. It includes the network."""
 YOURS = "you"
-_CURRENCY = re.compile(r"[A-Z]{3}")
 
 
 @dataclass(frozen=True)
@@ -58,14 +58,27 @@ def is_sound(row: Price) -> bool:
 
 @lru_cache(maxsize=8)
 def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
-    """Return the rows with numbers in `unit` by item, best first: by confidence, then by date."""
+    """Return the rows with numbers in `unit` by item, best first: by confidence, then by date.
+
+    A row in another currency counts where it says its own rate.
+    """
     found: dict[str, list[Price]] = {}
-    for row in prices:
+    for each in prices:
+        row = _in_dollars(each)
         if row.unit == unit and is_sound(row):
             found.setdefault(row.item, []).append(row)
     for rows in found.values():
         rows.sort(key=lambda row: (CONFIDENCE.index(row.confidence), months(row.date)), reverse=True)
     return found
+
+
+def _in_dollars(row: Price) -> Price:
+    currency = row.unit[:3]
+    if row.usd_rate is None or currency == PURCHASE_UNIT or row.low is None or row.high is None:
+        return row
+    words = f"{row.what}; {row.low:g} {row.unit}, at {row.usd_rate:g} USD"
+    low, high = row.low * row.usd_rate, row.high * row.usd_rate
+    return row.model_copy(update={"unit": row.unit.replace(currency, PURCHASE_UNIT, 1), "low": low, "high": high, "what": words})
 
 
 def quote_of(item: str, catalog: Catalog, answers: Answers | None = None) -> Quote | None:
@@ -86,8 +99,8 @@ def _purchase_rows(prices: Shelf[Price], rates: tuple[tuple[str, float], ...]) -
     """Return every purchase price by item in USD, best first; those that had to be converted after their like in USD."""
     worth, found = dict(rates), {}  # type: tuple[dict[str, float], dict[str, list[tuple[int, int, bool, Quote]]]]
     for row in prices:
-        currency = row.unit.partition(",")[0].strip()
-        if row.low is None or row.high is None or not is_sound(row) or not _CURRENCY.fullmatch(currency):
+        currency = currency_of(row)
+        if row.low is None or row.high is None or not is_sound(row) or not currency:
             continue
         rate = 1.0 if currency == PURCHASE_UNIT else row.usd_rate or worth.get(currency)
         if rate is None:
@@ -98,6 +111,27 @@ def _purchase_rows(prices: Shelf[Price], rates: tuple[tuple[str, float], ...]) -
         key = (CONFIDENCE.index(row.confidence), months(row.date), currency == PURCHASE_UNIT)
         found.setdefault(row.item, []).append((*key, quote))
     return {item: [row[3] for row in sorted(rows, key=lambda row: row[:3], reverse=True)] for item, rows in found.items()}
+
+
+def without_rate(item: str, catalog: Catalog, answers: Answers) -> tuple[Price, ...]:
+    """Return the purchase prices of a product that count nowhere, because nobody said what their currency is worth in USD."""
+    known = exchange_rates(answers)
+    return tuple(row for row in _in_other_currencies(catalog.prices).get(item, ()) if currency_of(row) not in known)
+
+
+def currency_of(row: Price) -> str:
+    """Return the currency of a purchase price; "" for a price of another unit, such as a GPU-hour."""
+    currency = row.unit.partition(",")[0].strip()
+    return currency if is_currency(currency) else ""
+
+
+@lru_cache(maxsize=8)
+def _in_other_currencies(prices: Shelf[Price]) -> dict[str, list[Price]]:
+    found: dict[str, list[Price]] = {}
+    for row in prices:
+        if is_sound(row) and currency_of(row) not in ("", PURCHASE_UNIT) and row.usd_rate is None:
+            found.setdefault(row.item, []).append(row)
+    return found
 
 
 def lowest_price(item: str, catalog: Catalog) -> float | None:

@@ -133,6 +133,11 @@ BROKEN = {
     "a date in words": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="last summer")]}}, "not an ISO date"),
     "a month that does not exist": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="2026-13")]}}, "not an ISO date"),
     "a price of zero": ("prices_are_sound", {"prices/p.toml": {"price": [price(low=0.0, high=0.0)]}}, "nothing costs nothing"),
+    "an hour in euros without a rate": (
+        "prices_are_sound",
+        {"prices/p.toml": {"price": [price(unit="EUR per GPU-hour")]}},
+        "counts only at its own rate",
+    ),
     "a rate of nothing": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="CHF", usd_rate=0.0)]}}, "more than nothing"),
     "no currency": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="each")]}}, "currency"),
     "a sparse BF16 peak": ("peaks_are_dense", {"gpus/good-gpu.toml": SPARSE}, "looks like a sparse figure"),
