@@ -21,6 +21,9 @@ HELP_COLUMN = 14
 DEBUG = "CLUSTER_WIZARD_DEBUG"
 FAULT = "a fault of the program"
 NEEDS_ERROR = "cluster-wizard: the wizard draws on standard error, which must be the terminal too; start it without '2>'"
+NEEDS_SCREEN = "cluster-wizard: the wizard needs a terminal whose cursor it can move, and TERM is {}; 'cluster-wizard plain' asks by lines"
+NO_SCREEN = ("", "dumb", "unknown")
+"""What TERM says where nothing but lines can be written: an editor's shell, a pipe, a log of a build."""
 COMMANDS: dict[str, tuple[str, str]] = {
     "plain": ("wizard.commands.plain", "the same interview line by line, for screen readers and pipes"),
     "design": ("wizard.commands.design", "design without questions, from a file of answers"),
@@ -157,6 +160,10 @@ def _wizard(arguments: list[str]) -> int:
         return WRONG
     if elsewhere:
         narrate(f"cluster-wizard: the wizard needs a terminal; without one use a command: {known}")
+        return WRONG
+    kind = os.environ.get("TERM", "")
+    if os.name == "posix" and kind in NO_SCREEN:
+        narrate(NEEDS_SCREEN.format(repr(kind) if kind else "not set"))
         return WRONG
     from wizard.tui.app import open_wizard
 

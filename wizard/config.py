@@ -14,6 +14,7 @@ look = "f6, ctrl+g"             # by the name of an action
 
 from __future__ import annotations
 
+import datetime
 import difflib
 import math
 import re
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rules.answers import LONGEST_NAME, shortened
+from wizard.currencies import CODES, MOST_USED
 from wizard.files import FileError, read_toml
 from wizard.places import config_folder
 from wizard.preferences import COMMA, IMPERIAL, METRIC, POINT, Preferences
@@ -29,11 +31,14 @@ from wizard.preferences import COMMA, IMPERIAL, METRIC, POINT, Preferences
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from catalogs import Catalog
+
 NAME = "config.toml"
 _KEYS = ("theme", "region", "units", "decimal", "currency", "keymap")
 _CURRENCY_KEYS = ("code", "per_usd", "date")
 _CODE, _DATE, _ACTION = re.compile(r"[A-Z]{3}"), re.compile(r"\d{4}-\d{2}-\d{2}"), re.compile(r"[a-z_]+")
 LARGEST_RATE = 1e9
+DAY_EXPECTED = "a date such as '2026-11-02'"
 
 
 @dataclass(frozen=True)
@@ -66,14 +71,19 @@ def _read(path: Path) -> Config:
     money = _table(document, "currency", path)
     for key in money:
         if key not in _CURRENCY_KEYS:
-            raise FileError(path, f"currency.{shortened(key)}: no such key{nearest(key, _CURRENCY_KEYS)}")
+            there = f"there are {', '.join(_CURRENCY_KEYS)}"
+            raise FileError(path, f"currency.{shortened(key)}: no such key{nearest(key, _CURRENCY_KEYS)}; {there}")
     code = _text(money, "code", path, "currency.", _CODE, "three capital letters, such as 'EUR'") or "USD"
+    if code not in CODES:
+        raise FileError(
+            path, f"currency.code: {code!r} is no currency of ISO 4217{nearest(code, MOST_USED) or nearest(code, sorted(CODES))}"
+        )
     chosen = Preferences(
         decimal=_one_of(document, "decimal", (POINT, COMMA), path),
         units=_one_of(document, "units", (METRIC, IMPERIAL), path),
         currency=code,
         per_usd=_rate(money, code, path),
-        rate_date=_text(money, "date", path, "currency.", _DATE, "a date such as '2026-11-02'"),
+        rate_date=_day(money, path),
         region=_text(document, "region", path, "", None, "the name of a country or state, such as 'Germany'"),
     )
     theme = _text(document, "theme", path, "", None, "the name of a theme, such as 'textual-light'")
@@ -89,6 +99,14 @@ def _rate(money: Mapping[str, Any], code: str, path: Path) -> float:
     if isinstance(rate, bool) or not isinstance(rate, (int, float)) or not math.isfinite(rate) or not 0 < rate <= LARGEST_RATE:
         raise FileError(path, f"currency.per_usd: expected a number above 0, such as 0.92, got {shortened(repr(rate))}")
     return float(rate)
+
+
+def _day(money: Mapping[str, Any], path: Path) -> str:
+    day = _text(money, "date", path, "currency.", _DATE, DAY_EXPECTED)
+    try:
+        return datetime.date.fromisoformat(day).isoformat() if day else ""
+    except ValueError as error:
+        raise FileError(path, f"currency.date: expected {DAY_EXPECTED}, got {day!r}: {error}") from error
 
 
 def _keymap(document: Mapping[str, Any], path: Path) -> dict[str, tuple[str, ...]]:
@@ -120,6 +138,22 @@ def _text(table: Mapping[str, Any], key: str, path: Path, prefix: str, form: re.
     if not good or (key in table and not value.strip()) or (form is not None and value and not form.fullmatch(value)):
         raise FileError(path, f"{prefix}{key}: expected {expected}, got {shortened(repr(value))}")
     return str(value).strip()
+
+
+def region_note(config: Config, catalog: Catalog) -> str:
+    """Return what to say about a region that the catalog does not know, "" where it knows it or none is named.
+
+    It is no error: a place may be missing from the catalog, and the design says what it does without its prices.
+    """
+    from rules.sizing.regions import is_known, region_names
+
+    region = config.preferences.region
+    if not region or is_known(catalog, region):
+        return ""
+    near = nearest(region, region_names(catalog))
+    return (
+        f"{config.path or 'config'}: region: the catalog knows no {region!r}{near or ': name a country, or a state of the United States'}"
+    )
 
 
 def nearest(word: object, words: Iterable[str]) -> str:

@@ -42,6 +42,12 @@ def is_known(catalog: Catalog, region: str) -> bool:
     return any(regional_fact(catalog, topic, region) is not None for topic in _TOPICS)
 
 
+def region_names(catalog: Catalog) -> list[str]:
+    """Return the regions that the catalog has facts of, as a person writes them: "Germany", "Texas"."""
+    found = {fact.applies_to.partition(" (")[0].partition(",")[0] for fact in catalog.facts if fact.topic in _TOPICS}
+    return sorted(found - {"any"})
+
+
 def is_the_us(region: str) -> bool:
     """Return whether `region` is the United States as a whole."""
     plain = region.strip().lower()

@@ -94,7 +94,7 @@ def test_the_theme_of_the_environment_is_used():
 
 
 def test_a_theme_that_is_not_there_names_the_nearest(tmp_path):
-    with pytest.raises(FileError, match="no such theme; did you mean 'textual-light'"):
+    with pytest.raises(FileError, match=r"no such theme; did you mean 'textual-light'\?; there are .*textual-dark"):
         app_with(tmp_path, 'theme = "textual-lite"')
 
 

@@ -106,6 +106,15 @@ class TestWrongCalls:
         assert "needs a terminal" in called.err
         assert all(name in called.err for name in COMMANDS)
 
+    @pytest.mark.parametrize(("kind", "told"), [("dumb", "TERM is 'dumb'"), ("unknown", "TERM is 'unknown'"), ("", "TERM is not set")])
+    def test_the_wizard_on_a_terminal_that_only_writes_lines(self, kind, told, monkeypatch):
+        monkeypatch.setenv("TERM", kind)
+        monkeypatch.setattr("wizard.cli._streams", lambda: ())
+        called = call()
+        called.assert_one_message()
+        assert told in called.err
+        assert "'cluster-wizard plain' asks by lines" in called.err
+
     def test_nothing_near_a_name(self):
         called = call("catalog", "show", "zzzzzzzzzz")
         called.assert_one_message()

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from catalogs import load_catalog
 from tests.wizard.calls import call
 from wizard import schemas
-from wizard.config import load_config
+from wizard.config import load_config, region_note
+from wizard.currencies import CODES
 from wizard.files import FileError, read_toml
 from wizard.preferences import Preferences, in_units, own_note, shown_answer, typed, use, written
 from wizard.summary import short_days, short_money
@@ -61,7 +63,9 @@ WRONG = [
     ('[currency]\ncode = "EUR"', "currency.per_usd: how much EUR is one US dollar?"),
     ('[currency]\ncode = "euro"', "currency.code: expected three capital letters"),
     ('[currency]\ncode = "EUR"\nper_usd = 0', "currency.per_usd: expected a number above 0"),
-    ("[currency]\nrate = 1", "currency.rate: no such key"),
+    ("[currency]\nrate = 1", "currency.rate: no such key; did you mean 'date'?; there are code, per_usd, date"),
+    ('[currency]\ncode = "EUX"\nper_usd = 0.9', "currency.code: 'EUX' is no currency of ISO 4217; did you mean 'EUR'?"),
+    ('[currency]\ndate = "2026-13-05"', "currency.date: expected a date such as '2026-11-02', got '2026-13-05'"),
     ("keymap = 1", "keymap: expected a table [keymap]"),
     ("[keymap]\nlook = 6", "keymap.look: expected keys as text"),
     ('theme = ""', "theme: expected the name of a theme"),
@@ -76,6 +80,39 @@ def test_an_error_names_file_key_and_what_was_expected_and_the_schema_refuses_it
     assert message in str(found.value)
     assert str(found.value).startswith(path)
     assert list(schemas.validator("config").iter_errors(read_toml(path)))
+
+
+def test_a_day_that_no_calendar_has_is_refused(tmp_path):
+    with pytest.raises(FileError, match=r"currency\.date: expected a date such as '2026-11-02', got '2026-02-30'"):
+        load_config(config_file(tmp_path, '[currency]\ndate = "2026-02-30"'))
+
+
+@pytest.mark.parametrize(
+    ("region", "told"),
+    [
+        ("Gemany", "config.toml: region: the catalog knows no 'Gemany'; did you mean 'Germany'?"),
+        ("Qwx", "config.toml: region: the catalog knows no 'Qwx': name a country, or a state of the United States"),
+        ("texas", ""),
+        ("USA", ""),
+    ],
+)
+def test_a_region_that_the_catalog_does_not_know_is_told_with_the_nearest(tmp_path, region, told):
+    note = region_note(load_config(config_file(tmp_path, f'region = "{region}"')), load_catalog())
+    assert note.endswith(told)
+    assert bool(note) == bool(told)
+
+
+def test_plain_says_that_a_region_is_not_known_and_goes_on(tmp_path):
+    called = call("plain", "--first", "--config", config_file(tmp_path, 'region = "Gemany"'), stdin=b"quit\n")
+    assert "region: the catalog knows no 'Gemany'; did you mean 'Germany'?" in called.err
+    assert "One question at a time" in called.out
+
+
+def test_the_codes_are_those_of_currencies_in_use():
+    """The euro came for HRK in 2023, XAU is gold, XXX is none [ISO 4217]; the list of ISO has 155 to 160 currencies in use."""
+    assert {"USD", "EUR", "GBP", "JPY", "CHF", "CNY", "INR", "BRL", "ZAR", "UAH"} < CODES
+    assert not {"HRK", "DEM", "XAU", "XXX", "ZWL"} & CODES
+    assert 155 <= len(CODES) <= 160
 
 
 def test_a_config_that_is_named_must_be_there(tmp_path):

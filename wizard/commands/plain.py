@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_config_option, narrate
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_config_option, narrate, one_line
 
 if TYPE_CHECKING:
     import argparse
@@ -31,15 +31,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Converse; returns 0, or 1 where the design has conflicts at the end."""
     from wizard.advice import Adviser
-    from wizard.config import load_config
+    from wizard.config import load_config, region_note
     from wizard.plain.dialogue import Dialogue, converse
     from wizard.preferences import use
 
-    use(load_config(options.config).preferences)
+    config = load_config(options.config)
+    use(config.preferences)
     work = _work(options)
     if work is None:
         return WRONG
-    dialogue = Dialogue(Adviser(options.catalog), work, first_only=options.first)
+    adviser = Adviser(options.catalog)
+    adviser.warm()
+    if adviser.catalog is not None and (note := region_note(config, adviser.catalog)):
+        narrate(one_line(f"cluster-wizard: {note}"))
+    dialogue = Dialogue(adviser, work, first_only=options.first)
     with _ending_on_signals():
         try:
             for said in converse(dialogue, _typed()):

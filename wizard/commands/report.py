@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_config_option, narrate, open_catalog
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_config_option, narrate, one_line, open_catalog
 
 if TYPE_CHECKING:
     import argparse
@@ -32,7 +32,7 @@ def run(options: argparse.Namespace) -> int:
     from rules.advisor import consider
     from rules.assembly import assemble
     from rules.conflicts import with_conflict_sets
-    from wizard.config import load_config
+    from wizard.config import load_config, region_note
     from wizard.files import is_standard_output, load, write_atomically
     from wizard.policies import under_policies
     from wizard.preferences import use
@@ -44,9 +44,12 @@ def run(options: argparse.Namespace) -> int:
     if suffix not in SUFFIXES and not is_standard_output(options.output):
         narrate(f"cluster-wizard: -o: expected a name that ends in .md or .html, got {options.output!r}")
         return WRONG
-    use(load_config(options.config).preferences)
+    config = load_config(options.config)
+    use(config.preferences)
     loaded = load(options.design)
     catalog = open_catalog(options.catalog)
+    if note := region_note(config, catalog):
+        narrate(one_line(f"cluster-wizard: {note}"))
     considered = consider(under_policies(loaded), catalog)
     design = assemble(considered.context, considered.judged, considered.ranking, considered.rejected)
     design = with_conflict_sets(design, catalog)

@@ -72,11 +72,13 @@ class WizardApp(AskedApp):
 
     def _configure(self, config: Config) -> None:
         """Take over theme, keys and ways of writing; raises FileError for what there is not."""
+        self.config = config
         use(config.preferences)
         keymap = use_keymap(config)
         if config.theme:
             if config.theme not in self.available_themes:
-                raise FileError(config.path or "config", f"theme: no such theme{nearest(config.theme, self.available_themes)}")
+                known = f"there are {', '.join(sorted(self.available_themes))}"
+                raise FileError(config.path or "config", f"theme: no such theme{nearest(config.theme, self.available_themes)}; {known}")
             self.theme = config.theme
         self.set_keymap(keymap)
 

@@ -8,6 +8,7 @@ from textual import work as in_worker
 from textual.message import Message
 
 from wizard.changes import causes_text
+from wizard.config import Config, region_note
 from wizard.names import Names
 from wizard.tui.keeping_app import DEBOUNCE_S, KeepingApp
 from wizard.tui.widgets.live_strip import LiveStrip
@@ -41,6 +42,8 @@ class EngineApp(KeepingApp):
         self._timer: Timer | None = None
         self._late: Timer | None = None
         self._solving = False
+        self.config = Config()
+        self._region_told = False
 
     def change(self, session: Session) -> None:
         """Take over a session that a screen made; the engine follows."""
@@ -75,6 +78,7 @@ class EngineApp(KeepingApp):
     def on_settled(self, event: Settled) -> None:
         """Show new advice; advice that newer answers have overtaken is dropped, and the engine runs again."""
         self._solving = False
+        self._tell_region()
         if self._late is not None:
             self._late.stop()
         if event.work is not self.work or event.advice.generation != self.work.generation:
@@ -84,6 +88,14 @@ class EngineApp(KeepingApp):
             self.show_work()
             if event.advice.changes:
                 self.tell_changes()
+
+    def _tell_region(self) -> None:
+        """Say once that the catalog does not know the region of the person's config."""
+        catalog = self.adviser.catalog
+        if catalog is not None and not self._region_told:
+            self._region_told = True
+            if note := region_note(self.config, catalog):
+                self.notify(note, severity="warning", timeout=12)
 
     def tell_changes(self) -> None:
         """Say that a saved design comes out otherwise now, and why."""
