@@ -1,4 +1,7 @@
-"""`advise(answers, catalog) -> Design`: propose, size, judge, choose. One deterministic function, run from scratch every time."""
+"""`advise(answers, catalog) -> Design`: propose, size, judge, choose. One deterministic function of both.
+
+It runs from scratch every time. What a stage sized before from the very same is taken over (`rules.remembered`), which changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ from typing import TYPE_CHECKING
 from rules.assembly import assemble
 from rules.candidate import Context
 from rules.choice import rank
+from rules.early_refusal import surely_refused
 from rules.judging import judge
 from rules.proposals import propose
 from rules.pruning import prune
@@ -15,11 +19,12 @@ from rules.sizing.workload import describe_workload
 from rules.watching import design_begins
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from catalogs import Catalog
     from rules.answers import Answers
-    from rules.choice import Ranking
+    from rules.candidate import Candidate
+    from rules.choice import Ranked, Ranking
     from rules.design import Design, Rejected
     from rules.judging import Judged
 
@@ -68,9 +73,19 @@ def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, st
     return Considered(context, judged, ranking, [*proposals.rejected, *dominated])
 
 
-def feasible(answers: Answers, catalog: Catalog) -> bool:
-    """Return whether some candidate meets every answer: as `advise(…).fits`, but the first that does ends the search."""
+def fitting(answers: Answers, catalog: Catalog, wanted: Callable[[Candidate], bool] = lambda _: True) -> Iterator[Ranked]:
+    """Yield the candidates that meet every answer, those of `consider(…).ranking.good`, in the order in which they are judged.
+
+    Only what is `wanted` is judged, and nothing to the end that the servers alone exceed already or that a rule has refused.
+    """
     design_begins()
     context = Context(answers, catalog, describe_workload(answers, catalog))
     kept, _ = prune(propose(context).candidates, context)
-    return any(rank([judge(candidate, context, until_refused=True).candidate], context).good for candidate in kept)
+    for candidate in kept:
+        if not surely_refused(candidate, context) and wanted(candidate):
+            yield from rank([judge(candidate, context, until_refused=True).candidate], context).good
+
+
+def feasible(answers: Answers, catalog: Catalog) -> bool:
+    """Return whether some candidate meets every answer: as `advise(…).fits`, but the first that does ends the search."""
+    return next(fitting(answers, catalog), None) is not None

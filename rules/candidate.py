@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rules.findings import Kind, Strength
 
@@ -78,6 +78,10 @@ class Candidate:
     network: ComputeChoice | None = None
     tried: dict[int, float] = field(default_factory=dict)
     most_units: int | None = None
+
+    def varied(self, **changes: Any) -> Candidate:
+        """Return the candidate with other fields; what it holds is shared."""
+        return replace(self, **changes)
 
     @property
     def findings(self) -> list[Finding]:

@@ -11,6 +11,7 @@ from rules.counting import counted
 from rules.design import Reentry
 from rules.findings import Stage
 from rules.proposals import candidate_of, sizes_of
+from rules.remembered import remembered
 from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.fabric.managed import managed_at
 from rules.sizing.facility import size_facility
@@ -89,7 +90,7 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
     if placement is None or density == 0:
         return None
     routed = replace(candidate, placed_density=candidate.placed_density if candidate.node.is_rack else density)
-    routed.floor = _settled(_floor(placement, facility, candidate, context), routed, context)
+    routed.floor = _routed_floor(routed, context)
     changed = _again(CABLED, routed, context)
     if density == fabric.nodes_per_rack or candidate.node.is_rack:
         return changed, "switches stand in the racks as planned, so cable lengths and optics were chosen again"
@@ -97,18 +98,22 @@ def _racks_to_cables(candidate: Candidate, context: Context) -> tuple[Candidate,
     return changed, f"{held}, so cable lengths and optics were chosen again"
 
 
-def _settled(floor: Floor, candidate: Candidate, context: Context) -> Floor:
-    """Return the floor with the switches that manage its power units, which were not known when racks were first planned."""
-    planned = candidate
+@remembered
+def _routed_floor(candidate: Candidate, context: Context) -> Floor | None:
+    """Return the floor of the racks as planned, with the switches that manage its power units, which were not known when they were."""
+    planned, placement, facility = candidate, candidate.placement, candidate.facility
+    if placement is None or facility is None:
+        return None
+    floor = _floor(placement, facility, candidate, context)
     for _ in range(MOST_PLANS):
         fabric = managed_at(floor, candidate, context)
-        if _switches(fabric) == _switches(planned.fabric) or candidate.facility is None:
+        if _switches(fabric) == _switches(planned.fabric):
             break
-        planned = replace(candidate, floor=floor, fabric=fabric)
+        planned = candidate.varied(floor=floor, fabric=fabric)
         placement = size_facility(planned, context).placement
         if placement is None:
             break
-        floor = _floor(placement, candidate.facility, planned, context)
+        floor = _floor(placement, facility, planned, context)
     return floor
 
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from rules import remembered
 from rules.engine import compile_rules, evaluate
 from rules.feedback import still_taken, take_edge
 from rules.findings import Stage
 from rules.guidance.declare import limit_field
+from rules.kept import Kept
 from rules.stages import all_stages
 
 if TYPE_CHECKING:
@@ -19,11 +21,14 @@ if TYPE_CHECKING:
     from rules.candidate import Candidate, Context, StageModule
     from rules.compile import StageProgram
     from rules.design import Reentry
+    from rules.engine import Evaluation
     from rules.findings import Scalar
     from rules.guidance.declare import Rule
 
 _PLACE = {stage: place for place, stage in enumerate(Stage)}
 _PREPARED: dict[Stage, tuple[tuple[Rule, ...], Catalog, StageProgram, Mapping[str, Scalar]]] = {}
+_HEARD: Kept[tuple[StageProgram, Evaluation]] = Kept(1024)
+_remembered = lru_cache(maxsize=2 * len(Stage))(remembered.remembered)
 FIRST = (Stage.VRAM, Stage.INTERCONNECT)
 """The stages that come before every feedback edge: what is sent back to them is another candidate."""
 
@@ -67,7 +72,7 @@ def size_stages(candidate: Candidate, context: Context, judged: Judged, *, stric
         if module.STAGE not in candidate.facts:
             size_first = getattr(module, "size_first", None)
             if size_first is None:
-                candidate.facts[module.STAGE] = module.assess(candidate, context)
+                candidate.facts[module.STAGE] = _remembered(module.assess)(candidate, context)
             else:
                 candidate.facts[module.STAGE], later[module.STAGE] = {}, size_first(candidate, context)
             candidate.bom.extend(module.bill(candidate, context))
@@ -85,7 +90,7 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
     program, known = _prepared(module, context.catalog)
     wide = {**candidate.facts[module.STAGE], **known, **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
-    result = evaluate(program, wide, strict=strict)
+    result = evaluate(program, wide, strict=True) if strict else _heard(program, wide)
     candidate.said.extend(result.said)
     candidate.flags |= result.flags
     failures = [*result.failures]
@@ -95,6 +100,24 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
         candidate.said.extend(policies.said)
         failures += policies.failures
     return [f"rule {failure.rule_id} failed: {failure.message}" for failure in failures]
+
+
+def _heard(program: StageProgram, fact: Mapping[str, Scalar]) -> Evaluation:
+    """Return what the rules of a stage say of a fact; of the same fact they say the same."""
+    key = (id(program), tuple(fact.items()), tuple(map(type, fact.values())))
+    try:
+        found = _HEARD.get(key)
+    except TypeError:  # a field that cannot be compared, which the engine reports
+        return evaluate(program, fact)
+    if found is None or found[0] is not program:
+        found = _HEARD.put(key, (program, evaluate(program, fact)))
+    return found[1]
+
+
+def forget() -> None:
+    """Forget what was worked out of candidates before, and what rules said of them."""
+    _HEARD.clear()
+    remembered.forget()
 
 
 def _prepared(module: StageModule, catalog: Catalog) -> tuple[StageProgram, Mapping[str, Scalar]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from rules.counting import counted
+from rules.remembered import remembered
 from rules.sizing import cooling, equipment, feeds, immersion, moving_in, power, power_cap, racks
 from rules.sizing.equipment import Room
 from rules.sizing.fabric.floor import far_hall
@@ -84,6 +85,7 @@ def spare_units(candidate: Candidate, catalog: Catalog) -> int:
     return spare_nodes(candidate.gpu, candidate.gpus, candidate.nodes, catalog)
 
 
+@remembered
 def size_facility(candidate: Candidate, context: Context) -> FacilitySizing:
     """Return power, racks, cooling and feeds of a candidate from its nodes and spare nodes, network and storage.
 

@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import fields
 from functools import lru_cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING
 
+from rules.kept import Kept
 from rules.sizing.memory import MemoryModel
 from rules.sizing.memory_software import MemoryOptions
 from rules.sizing.results import Plan
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
-
     from rules.sizing.hardware import Hardware
     from rules.sizing.plan_space import Fixed
     from rules.sizing.results import Workload
@@ -22,31 +21,6 @@ MOST_PEAKS = 65_536
 """Plans whose peaks are kept for one workload; a design by deadline asks for about ten thousand."""
 _memory_key = attrgetter(*(each.name for each in fields(Plan) if each.name != "per_domain"))
 """All of a plan but how many GPUs of each scale-up domain it uses: where its ranks are changes no rank's memory."""
-Kind = TypeVar("Kind")
-
-
-class Kept(Generic[Kind]):
-    """Values by key, at most `most`; then the older half goes. Threads may share it: at worst a value is worked out twice."""
-
-    def __init__(self, most: int) -> None:
-        self.most = most
-        self._values: dict[Hashable, Kind] = {}
-
-    def get(self, key: Hashable) -> Kind | None:
-        """Return the value of a key, None where none is kept."""
-        return self._values.get(key)
-
-    def put(self, key: Hashable, value: Kind) -> Kind:
-        """Keep a value and return it."""
-        if len(self._values) >= self.most:
-            for old in list(self._values)[: self.most // 2]:
-                self._values.pop(old, None)
-        self._values[key] = value
-        return value
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._values.clear()
 
 
 class KeptMemory(MemoryModel):

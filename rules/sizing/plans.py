@@ -16,9 +16,10 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import quantity
+from rules.kept import Kept
 from rules.sizing import throughput
 from rules.sizing.memory import estimate_memory
-from rules.sizing.plan_kept import Kept, Question, Remembered, memory_model
+from rules.sizing.plan_kept import Question, Remembered, memory_model
 from rules.sizing.plan_results import NO_MEMORY, SIMPLER_WITHIN, Found, PlanSearch, simplest_first
 from rules.sizing.plan_space import (
     Sharding,

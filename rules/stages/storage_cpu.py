@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.findings import Stage
 from rules.guidance.storage_cpu import RULES
+from rules.remembered import remembered
 from rules.sizing.host import UNIFIED, HostNeeds, host_design, host_needs
 from rules.sizing.memory_report import offloaded_bytes
 from rules.sizing.reliability import Goodput, goodput_of, run_seconds
@@ -62,6 +63,7 @@ class Assessed:
     """Bytes per second of all nodes to the storage that is there, where it is used."""
 
 
+@remembered
 def size(candidate: Candidate, context: Context) -> Assessed:
     """Size storage and host of a candidate: needs first, then the kind of shared storage, then the system and its checkpoints."""
     workload, catalog, answers = context.workload, context.catalog, context.answers

@@ -51,8 +51,10 @@ def replay_timings() -> None:
 
 def _forget() -> None:
     """Forget what plan searches were asked about while the designs were made, so that each is searched for anew."""
+    from rules import judging
     from rules.sizing import plan_kept, plans
 
+    judging.forget()
     plans._SEARCHES.clear()
     plans._PACES.clear()
     plans._choose.cache_clear()

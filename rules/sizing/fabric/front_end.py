@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING
 
+from rules.remembered import remembered
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, management_ports
 from rules.sizing.fabric.inputs import FabricInput
 from rules.sizing.fabric.storage_side import StorageSide, storage_side
@@ -24,6 +25,9 @@ FRONT_END_RATIO = 5.0 / 3.0
 """Downlink to uplink bandwidth on the nodes' side of NVIDIA's GB200 storage and in-band network [DGX SuperPOD GB200 RA]."""
 LINKS_PER_NODE = 2
 """Each node is tied to two leaves, so that a leaf can fail."""
+LEAST_SPINES = 2
+"""Spines above the leaves of the front end, as leaves: one may fail and nodes still reach their storage [DGX SuperPOD B200 RA: the in-band
+network has two spines above two leaves]."""
 SITE_UPLINKS = 2
 """Links to the site's own network."""
 UPLINKS_PER_MANAGEMENT_SWITCH = 2
@@ -86,6 +90,7 @@ class FrontEnd:
         return self.storage.links * self.storage.link_gbps if self.storage else 0.0
 
 
+@remembered
 def size_front_end(
     candidate: Candidate,
     context: Context,
@@ -134,7 +139,7 @@ def _network(options: tuple[SwitchOption, ...], endpoints: int, speed_gbps: floa
     for option in options:
         for layout in ("pair", "tree"):
             speeds = (speed_gbps, option.ports, option.port_gbps, option.uplink_gbps)
-            spec = FabricInput(endpoints, 1, *speeds, layout, 1, FRONT_END_RATIO, wired_for="nodes")
+            spec = FabricInput(endpoints, 1, *speeds, layout, 1, FRONT_END_RATIO, wired_for="nodes", least_spines=LEAST_SPINES)
             made = count_with([option], spec)
             if made is None or made.counts.leaf < 2:
                 continue

@@ -23,7 +23,7 @@ def managed_at(floor: Floor, candidate: Candidate, context: Context) -> FabricDe
     fabric, choice = candidate.fabric, candidate.network
     if fabric is None or fabric.storage is None or fabric.out_of_band is None or choice is None:
         return fabric
-    placed, chosen = replace(candidate, floor=floor), choice.chosen
+    placed, chosen = candidate.varied(floor=floor), choice.chosen
     built = (chosen.counts.switches, chosen.height_u) if chosen else (0, 0.0)
     managers = MANAGERS_PER_FABRIC if chosen and chosen.counts.manager_links else 0
     front = size_front_end(placed, context, front_end_adapters(candidate.node, context.catalog), *built, floor.racks, managers)
