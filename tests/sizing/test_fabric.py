@@ -140,6 +140,14 @@ def test_ratios_that_buy_nothing_or_cannot_be_had_are_said():
     assert not any(":1" in note for note in count(nodes=128, down_to_up=3).notes)
 
 
+def test_as_many_spines_as_are_asked_for():
+    """Juniper's validated design wants four spines at least; three leaves have 32 uplinks each, 96 / 64 = 2 spines."""
+    table = {"nodes": 65, "nics_per_node": 1, "switch_ports": 64, "port_speed_gbps": 400, "layout": "tree"}
+    assert count_fabric(FabricInput.of({**table, "least_spines": 4})).spine == 4
+    with pytest.raises(FabricImpossible, match="too few for 64 spines; nearest that can be built: least_spines = "):
+        count_fabric(FabricInput.of({**table, "least_spines": 64}))
+
+
 def test_planes_double_the_switches_and_keep_the_limit_of_one_plane():
     """51.2 Tb/s switches as 128 × 400G in two planes: 8,192 GPUs of 2 × 400G still fit two tiers."""
     table = {"nics_per_node": 8, "nic_speed_gbps": 800, "switch_ports": 128, "port_speed_gbps": 400, "planes": 2}

@@ -20,7 +20,8 @@ NVL72 = {"nics_per_node": 4, "port_speed_gbps": 400, "rack_nodes": TRAYS}
     ("racks", "ports", "wired_for", "managers", "leaf", "spine", "core", "unit"),
     [
         (4, 64, "nodes", 0, 16, 5, 0, 18),  # one rack to a unit; 16 leaves × 20 uplinks fill 5 spines of 64
-        (8, 64, "nodes", 4, 32, 10, 0, 18),  # managers take a nineteenth port; 32 × 20 / 64 = 10
+        (8, 64, "nodes", 4, 32, 9, 0, 18),  # managers take a nineteenth port, and no uplink; 32 × 18 / 64 = 9
+        (14, 64, "nodes", 4, 56, 18, 0, 18),  # 56 × 18 / 64 = 15.75, and 18 divides 18; with managers as without
         (9, 64, "units", 0, 36, 32, 0, 18),  # 36 × 32 / 64 = 18, and 32 divides a leaf's 32 uplinks
         (8, 128, "nodes", 0, 12, 6, 0, 54),  # three racks to a unit of 64 downlinks; 12 × 54 / 128 = 5.06, and 6 divides 54
         (64, 64, "nodes", 0, 256, 144, 72, 18),  # 4 pods of 16 units: 9 spines per rail and pod, 9 groups of 8 cores

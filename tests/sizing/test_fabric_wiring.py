@@ -25,6 +25,7 @@ SPECS = st.builds(
     down_to_up=st.sampled_from([1, 1, 1, 1.5, 3, 0.8]),
     manager_ports=st.sampled_from([0, 0, 4]),
     wired_for=st.sampled_from(["units", "nodes"]),
+    least_spines=st.sampled_from([1, 1, 2, 4]),
 )
 
 
@@ -92,6 +93,7 @@ def test_a_leaf_stripes_evenly_and_its_ratio_is_that_of_its_cables(spec):
         reached = {leaf: set(spines) for leaf, spines in pairs.items()}
         spines = {spine for each in reached.values() for spine in each}
         assert len(spines) == counts.spine, "no dark spine"
+        assert counts.spine >= spec.least_spines * spec.planes
         assert all(ratio <= max(1.0, spec.down_to_up) * 1.001 for ratio in (below[leaf] / above[leaf] for leaf in above))
     if counts.tiers == 2 or counts.inter_switch_links:
         printed = max(1.0, *(below[leaf] / above[leaf] for leaf in above))

@@ -29,6 +29,7 @@ def catalog():
         ("nvidia-dgx-h100", 127, "nvidia-qm9700", 32, 16, 4),
         ("nvidia-dgx-b200", 95, "nvidia-qm9700", 24, 16, 4),
         ("nvidia-dgx-b200", 64, "nvidia-qm9700", 16, 8, 0),  # no port is left for managers
+        ("nvidia-dgx-h100", 40, "nvidia-qm9700", 16, 5, 4),  # 20 nodes and 20 uplinks to a leaf, whose other ports are free
         ("nvidia-dgx-b300", 72, "nvidia-q3400-ra", 8, 4, 0),  # the switch has a port of its own for them
         ("nvidia-dgx-b300", 288, "nvidia-q3400-ra", 32, 18, 0),
     ],

@@ -38,6 +38,13 @@ def test_out_of_band_switches_are_near_the_printed_ones(catalog, node, units, pr
     assert network.switches == {"nvidia-sn2201": network.leaf}
 
 
+def test_a_spine_of_the_front_end_may_fail(catalog):
+    """64 DGX B200 need three leaves and ports of one spine; with one alone its loss would part nodes from their storage."""
+    network = designed(catalog, "nvidia-dgx-b200", 64, preferences__fabric="ethernet", preferences__oversubscription=2).storage
+    assert (network.leaf, network.spine) == (3, 2)
+    assert network.links["leaf_spine"] % (3 * 2) == 0, "as many links from each leaf to each spine"
+
+
 def test_switches_that_manage_are_managed_too(catalog):
     """64 nodes, a spare, switches, five management servers, WEKA boxes and a file server; three power units in each rack."""
     candidate, context = made(catalog, "nvidia-dgx-h100", 64, preferences__fabric="infiniband")

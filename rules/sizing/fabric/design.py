@@ -165,10 +165,11 @@ def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, contex
     cabling = cable_front(wired, adapters, context.catalog, floor)
     storage = front.storage
     assert storage is not None
+    boxes = f"{counted(storage.links, 'link')} for {counted(storage.boxes, 'storage box', 'storage boxes')}, " if storage.boxes else ""
+    files = f" and {counted(storage.file_servers, 'file server')}" if storage.file_servers else ""
     notes = (
         "storage and in-band traffic share this network: two links per node, to two leaves",
-        f"{counted(storage.links, 'link')} for {counted(storage.boxes, 'storage box', 'storage boxes')}, two for a file server, "
-        f"{counted(front.servers, 'management server')}",
+        f"{boxes}two links for each of {counted(front.servers, 'management server')}{files}",
         *((storage.note,) if storage.note else ()),
         *((adapters.assumed,) if adapters.assumed else ()),
         *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),

@@ -29,7 +29,7 @@ _SIMILAR = 0.6
 _OTHER_NAMES = {
     "oversubscription": "down_to_up, downlink to uplink bandwidth: 3 for 3:1", "ratio": "down_to_up", "blocking": "down_to_up",
     "ports": "switch_ports", "radix": "switch_ports", "rails": "nics_per_node", "managers": "manager_ports", "topology": "layout",
-    "gpus": "nodes and nics_per_node", "endpoints": "nodes and nics_per_node", "servers": "nodes",
+    "spines": "least_spines", "gpus": "nodes and nics_per_node", "endpoints": "nodes and nics_per_node", "servers": "nodes",
     "pods": "nodes alone, pods follow from them", "tiers": "nodes alone, tiers follow from them",
 }  # fmt: skip
 """What others call the keys, or what they ask for that is worked out here."""
@@ -69,6 +69,7 @@ class FabricInput:
     `down_to_up` is downlink to uplink bandwidth of a leaf (1 is non-blocking, 3 is 3:1). `manager_ports` are links of fabric managers.
     Two tiers are `wired_for` whole "units", as in the published designs, whose leaves have their uplinks although some downlinks are
     empty; or for the "nodes" that there are, spread evenly over the units, with the uplinks that the ratio asks for.
+    `least_spines` are wanted above the leaves of each plane, so that one may fail: an uplink goes to each of them.
     `rack_nodes` nodes make one rack that stays in one unit, where a leaf has ports for it: the trays of a rack with one scale-up domain.
     """
 
@@ -84,6 +85,7 @@ class FabricInput:
     manager_ports: int = 0
     wired_for: str = "units"
     rack_nodes: int = 1
+    least_spines: int = 1
 
     @classmethod
     def of(cls, table: Mapping[str, object]) -> FabricInput:
@@ -118,6 +120,7 @@ class FabricInput:
             manager_ports=_count(table, "manager_ports", 0, 0, _LARGEST_COUNT),
             wired_for=str(wired_for),
             rack_nodes=_count(table, "rack_nodes", 1, 1, 1024),
+            least_spines=_count(table, "least_spines", 1, 1, 1024),
         )
         _check_speeds(found)
         return found

@@ -94,14 +94,15 @@ def divisors(number: int) -> tuple[int, ...]:
     return tuple(sorted({*small, *(number // each for each in small)}))
 
 
-def spine_count(leaves: int, uplinks: int, spine_ports: int) -> int:
-    """Return the spines for `leaves` switches of `uplinks` each: the smallest divisor of `uplinks` with ports for all links.
+def spine_count(leaves: int, uplinks: int, spine_ports: int, least: int = 1) -> int:
+    """Return the spines for `leaves` switches of `uplinks` each: the smallest divisor of `uplinks` with ports for all links, not fewer
+    than `least`, which a leaf has uplinks for.
 
     Raises ValueError for more leaves than a spine has ports: not even one link per leaf and spine would fit.
     """
     if leaves > spine_ports:
         raise ValueError(f"{leaves} leaves cannot all reach a spine of {spine_ports} ports")
-    needed = ceil(leaves * uplinks / spine_ports)
+    needed = max(least, ceil(leaves * uplinks / spine_ports))
     return next(each for each in divisors(uplinks) if each >= needed)
 
 
@@ -164,8 +165,8 @@ def rail_plane(spec: FabricInput, rails: int, manager: int) -> Plane:
         plane = Plane((), units=units, unit_nodes=most, leaf_down=split.down, unit_ends=most, manager=manager, tiers=3)
         return _three_tiers(spec, plane, rails, replace(split, up_least=max(1, _uplinks_for(spec, most))))
     even = rack * ceil(ceil(spec.nodes / rack) / units)
-    down, up, spines = _two_tiers(spec, split, leaves, max(even, ceil((spec.nodes + reserved) / units)))
-    ends = down if rack == 1 else even if spec.wired_for == "nodes" else down - down % rack
+    down, up, spines = _two_tiers(spec, split, leaves, even, max(even, ceil((spec.nodes + reserved) / units)))
+    ends = even if spec.wired_for == "nodes" else down - down % rack
     return Plane(
         _fill(spec.nodes, ends, units, rails, up),
         spines=(Group(spines, leaves * up // spines),),
@@ -180,25 +181,36 @@ def rail_plane(spec: FabricInput, rails: int, manager: int) -> Plane:
     )
 
 
-def _two_tiers(spec: FabricInput, split: LeafSplit, leaves: int, needed_down: int) -> tuple[int, int, int]:
-    """Return (down, up, spines) of a leaf with the fewest spines.
+def _two_tiers(spec: FabricInput, split: LeafSplit, leaves: int, ends: int, needed_down: int) -> tuple[int, int, int]:
+    """Return (down, up, spines) of a leaf with the fewest spines; `ends` of its `needed_down` links are to nodes, the rest to managers.
 
     At 1:1 the split is half and half, as in the published designs, so that a unit can be filled up later. At another ratio a
     leaf may leave ports dark where that makes the uplinks divide by fewer spines. Wired for the nodes there are, a leaf has as many
     downlinks as the evenly spread nodes need and may have any number of uplinks that the ratio allows: fewest spines, then links.
+    A manager's link takes a port and no uplink: what it sends is next to nothing.
     """
+    least = spec.least_spines
     if spec.wired_for == "nodes":
-        ups = range(max(_uplinks_for(spec, needed_down), 1), _uplinks_beside(spec, needed_down) + 1)
-        spines, up = min((spine_count(leaves, up, spec.spine_ports), up) for up in ups)
+        ups = range(max(_uplinks_for(spec, ends), least), _uplinks_beside(spec, needed_down) + 1)
+        if not ups:
+            raise _too_few_uplinks(spec, _uplinks_beside(spec, needed_down))
+        spines, up = min((spine_count(leaves, up, spec.spine_ports, least), up) for up in ups)
         return needed_down, up, spines
     least_down = split.down if spec.ratio == 1 else max(needed_down, ceil(split.down * _LEAST_LEAF_SHARE), split.down - _MOST_DARK)
-    options = (
-        (spine_count(leaves, up, spec.spine_ports), -down, -up)
+    options = [
+        (spine_count(leaves, up, spec.spine_ports, least), -down, -up)
         for down in range(split.down, least_down - 1, -1)
-        for up in _uplink_counts(max(_uplinks_for(spec, down), 1), _uplinks_beside(spec, down))
-    )
+        for up in _uplink_counts(max(_uplinks_for(spec, down), least), _uplinks_beside(spec, down))
+    ]
+    if not options:
+        raise _too_few_uplinks(spec, _uplinks_beside(spec, least_down))
     spines, down, up = min(options)
     return -down, -up, spines
+
+
+def _too_few_uplinks(spec: FabricInput, uplinks: int) -> FabricImpossible:
+    words = counted(uplinks, "uplink")
+    return FabricImpossible(f"a leaf has {words}, too few for {spec.least_spines} spines", f"least_spines = {max(1, uplinks)}")
 
 
 def _uplink_counts(least: int, most: int) -> tuple[int, ...]:
@@ -277,7 +289,7 @@ def _pod_options(spec: FabricInput, units: int, rails: int, split: LeafSplit) ->
         option
         for up in _uplink_counts(split.up_least, split.up_most)
         for spines in divisors(up)
-        if (option := _pods(spec, units, rails, up, spines, split.up_most - up)) is not None
+        if spines >= spec.least_spines and (option := _pods(spec, units, rails, up, spines, split.up_most - up)) is not None
     ]
 
 
