@@ -223,5 +223,12 @@ SECTIONS: dict[str, str | Origin] = {
     "storage.home.users": "users",
     "storage.home.capacity": "home_tb",
     "storage.home.nfs_share_of_rated": "home_share_low_percent",
+    "storage.home.nfs_slots_per_connection": computed("sizing.nfs.slots_of_connection", "threshold.sto-nfs-slots"),
+    "storage.home.nfs_small_files_per_connection": computed(
+        "sizing.nfs.rate_of_connection", "threshold.sto-nfs-slots", "threshold.sto-small-files"
+    ),
+    "storage.home.nfs_connections_per_node": computed(
+        "sizing.nfs.connections_needed", "nodes", "threshold.sto-nfs-slots", "threshold.sto-small-files"
+    ),
     "storage.notes": "shared_because",
 }

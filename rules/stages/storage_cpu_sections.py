@@ -9,12 +9,14 @@ from rules.findings import Stage
 from rules.sizing.checkpoint import in_words, rate_in_words
 from rules.sizing.data_wait import waited_for_data
 from rules.sizing.lookup import threshold_number
+from rules.sizing.nfs import MOST_CONNECTIONS, connections_needed, rate_of_connection, slots_of_connection, small_file_bytes
 from rules.sizing.results import StorageDesign
-from rules.sizing.storage import CHECKPOINTS_KEPT, GB, TB, nfs_share
+from rules.sizing.storage import CHECKPOINTS_KEPT, GB, NFS_SERVER_BYTES_PER_S, TB, nfs_share
 from rules.stages.host_facts import host_section
 from rules.stages.storage_cpu_facts import KINDS
 
 if TYPE_CHECKING:
+    from catalogs import Catalog
     from catalogs.quantities import Quantity
     from rules.candidate import Candidate, Context
     from rules.sizing.storage_systems import StorageSystem
@@ -158,7 +160,20 @@ def _uses(candidate: Candidate, storage: StorageDesign, context: Context) -> dic
     home: dict[str, object] = {"users": storage.users, "capacity": format_quantity(storage.home_capacity, "TB")}
     if share is not None:
         home["nfs_share_of_rated"] = list(share)
+    if candidate.nodes > 1:
+        home |= _nfs_limits(candidate.nodes, context.catalog)
     return {"storage.dataset": data, "storage.checkpoints": checkpoints, "storage.home": home}
+
+
+def _nfs_limits(nodes: int, catalog: Catalog) -> dict[str, object]:
+    """Return what bounds the mounts of the home directories: slots and rate of a connection, and connections of each node."""
+    small = small_file_bytes(catalog)
+    each = connections_needed(NFS_SERVER_BYTES_PER_S, small, nodes, catalog)
+    return {
+        "nfs_slots_per_connection": int(slots_of_connection(catalog)),
+        "nfs_small_files_per_connection": format_quantity(quantity(rate_of_connection(small, catalog), "byte/s"), "GB/s"),
+        "nfs_connections_per_node": MOST_CONNECTIONS if each is None else each,
+    }
 
 
 def needed_reads(candidate: Candidate) -> float:

@@ -93,6 +93,8 @@ def test_the_three_uses_stand_apart(catalog):
     sections = storage_cpu.describe(candidate, context)
     assert sections["storage.checkpoints"]["bytes_per_trained_parameter"] == pytest.approx(14.0, abs=0.1)
     assert sections["storage.home"]["nfs_share_of_rated"] == [0.16, 0.22]
+    assert sections["storage.home"]["nfs_slots_per_connection"] == 128
+    assert sections["storage.home"]["nfs_connections_per_node"] == 1  # of 24 that fill the port with requests of 4 KiB at 1 ms
     assert sections["storage.dataset"]["kind"] == "text"
     local, shared = sections["storage"]["tier"]
     assert local["name"] == "local NVMe of the nodes"
