@@ -91,3 +91,26 @@ def test_gpt_oss_in_bf16_sends_tokens_by_all_to_all(tmp_path, gpus, named):
     made = estimate(tmp_path, **row, seq_len=4096, tp=1, pp=1, micro_batch=4, global_batch=1280, zero_stage=1)
     assert "exchange alltoall" in said(made)
     assert named in said(made)
+
+
+@pytest.mark.parametrize(
+    ("gpu", "sizes", "recomputed"),
+    [
+        ("B200-SXM", {"pp": 8, "vpp": 2, "ep": 32}, "mla_up_proj, mlp"),
+        ("B200-SXM", {"pp": 16, "ep": 8}, "mla_up_proj"),
+        ("GB300", {"pp": 2, "vpp": 8, "ep": 32, "micro_batch": 2}, "mla_up_proj"),
+    ],
+)
+def test_deepseek_recomputes_what_its_recipe_says(tmp_path, gpu, sizes, recomputed):
+    """recompute_modules of the recipes [Megatron Bridge, deepseek_workload_base_configs.py]."""
+    row = {
+        "table": "26.04.01 container, DeepSeekV3",
+        "model": "deepseek-v3",
+        "gpu": gpu,
+        "gpus": 256,
+        "precision": "mxfp8",
+        "seq_len": 4096,
+    }
+    made = estimate(tmp_path, **row | {"tp": 1, "zero_stage": 1, "micro_batch": 1, "global_batch": 4096} | sizes)
+    named = said(made).partition("recompute selective: ")[2].split(", ")
+    assert ", ".join(each for each in named if each in ("mla_up_proj", "mlp")) == recomputed
