@@ -12,24 +12,23 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
-from rules.advisor import consider
+from rules.advisor import advise, consider
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, sizes_open, work_of
-from rules.remedies import mend, ready
+from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, sizes_open
+from rules.remedies import at_once, mend, ready
 from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from catalogs import Catalog
     from rules.advisor import Considered
     from rules.answers import Answers
     from rules.design import Design
-    from rules.remedies import Applied
 
 MOST_DESIGNS = 64
-"""Designs that are made to find the sets; seven answers take about thirty. Large designs count as several."""
+"""Designs that are made to find the sets; seven answers take about thirty. Designs of many large candidates count as several."""
 MOST_CHANGES = 64
 """Designs that are made to find the smallest changes; four sets take about thirty."""
 MOST_WHILE_WRITING = 36
@@ -102,17 +101,24 @@ class Conflicts:
 
 
 def find_conflicts(
-    answers: Answers, catalog: Catalog, *, changes: bool = True, needs: bool = True, told: Callable[[Conflicts], None] = lambda _: None
+    answers: Answers,
+    catalog: Catalog,
+    *,
+    considered: Considered | None = None,
+    changes: bool = True,
+    needs: bool = True,
+    told: Callable[[Conflicts], None] = lambda _: None,
 ) -> Conflicts:
     """Return the minimal sets of answers that cannot hold together; none where a design fits. Raises AnswerError.
 
-    `changes`: look for the smallest changes too, which takes most of the time; `needs`: also of what is trained, and for changes after
-    which everything holds. `told` hears what is known so far: the sets, and again whenever one has its changes.
+    `considered` is what was weighed for the answers, where it is at hand. `changes`: look for the smallest changes too, which takes most
+    of the time; `needs`: also of what is trained, and for changes after which everything holds. `told` hears what is known so far: the
+    sets, and again whenever one has its changes.
     """
-    considered = consider(answers, catalog)
+    considered = considered if considered is not None else consider(answers, catalog)
     if considered.ranking.good:
         return Conflicts((), True)
-    oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING, work_of(considered))
+    oracle = Oracle(catalog, MOST_DESIGNS if needs else MOST_WHILE_WRITING)
     oracle.knows(answers, False)
     all_ = constraints(answers)
     named = {each.key: each for each in all_}
@@ -232,33 +238,61 @@ def _hints(considered: Considered) -> dict[str, float]:
 
 
 def _together(sets: list[ConflictSet], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
-    """Return changes after which every answer holds: of each set the cheapest and what remedies add, or remedies alone."""
+    """Return changes after which every answer holds: of each set the cheapest and what remedies add, or remedies alone.
+
+    None of them can be left away.
+    """
     if any(not each.changes for each in sets):
         return ()
     chosen: dict[str, SmallestChange] = {}
     for change in (each.changes[0] for each in sets):
         if change.key not in chosen or change.cost > chosen[change.key].cost:
             chosen[change.key] = change
-    set_aside = [key for key in chosen if key.startswith(POLICY)]
-    values = {key: value for each in chosen.values() if each.key not in set_aside for key, value in each.changes.items()}
-    try:
-        changed = with_changes(relaxed(answers, set_aside), values, ORIGIN)
-        if oracle.fits(changed):
-            return tuple(chosen.values())
-        mended = mend(changed, oracle.catalog)
+    for start in (tuple(chosen.values()), ()):
+        try:
+            rows = start if oracle.fits(_changed(answers, start)) else _completed(start, answers, oracle.catalog)
+            if rows:
+                return _needed(rows, answers, oracle)
+        except AnswerError:
+            continue
+    return ()
+
+
+def _changed(answers: Answers, rows: Sequence[SmallestChange]) -> Answers:
+    """Return answers after changes; a policy among them is set aside."""
+    set_aside = [each.key for each in rows if each.key.startswith(POLICY)]
+    values = {key: value for each in rows if each.key not in set_aside for key, value in each.changes.items()}
+    return with_changes(relaxed(answers, set_aside), values, ORIGIN)
+
+
+def _completed(rows: Sequence[SmallestChange], answers: Answers, catalog: Catalog) -> tuple[SmallestChange, ...]:
+    """Return changes and the remedies of the conflicts that are left with them, together; empty where conflicts are left even so."""
+    before = advise(_changed(answers, rows), catalog)
+    found = at_once(before, catalog)
+    if found is None:
+        mended = mend(before.answers, catalog)
         if not mended.after.fits:
-            chosen, mended = {}, mend(answers, oracle.catalog)
-    except AnswerError:
-        return ()
-    if not mended.after.fits:
-        return ()
-    return tuple({**chosen, **{each.key: _from_start(each, answers) for each in mended.applied}}.values())
+            return ()
+        remedies, after = [(each.key, each.text) for each in mended.applied], mended.after
+    else:
+        remedies, after = [(each.key, each.text) for _, each in found.remedies], found.after
+    added = {key: _from_start(key, after.answers.text(key), text, answers) for key, text in remedies}
+    return tuple(({each.key: each for each in rows} | added).values())
 
 
-def _from_start(applied: Applied, answers: Answers) -> SmallestChange:
+def _from_start(key: str, value: str, text: str, answers: Answers) -> SmallestChange:
     """Return a remedy as a change of the answers as they were given."""
-    change = SmallestChange(applied.key, answers.text(applied.key), applied.after, OTHER_COST, applied.text)
-    return replace(change, cost=cost_between(answers, applied.key, change))
+    change = SmallestChange(key, answers.text(key), value, OTHER_COST, text)
+    return replace(change, cost=cost_between(answers, key, change))
+
+
+def _needed(rows: tuple[SmallestChange, ...], answers: Answers, oracle: Oracle) -> tuple[SmallestChange, ...]:
+    """Leave away the changes without which every answer holds as well, the costliest first."""
+    for each in sorted(rows, key=lambda row: -row.cost):
+        rest = tuple(row for row in rows if row is not each)
+        if oracle.fits(_changed(answers, rest)):
+            rows = rest
+    return rows
 
 
 def with_conflict_sets(design: Design, catalog: Catalog) -> Design:

@@ -9,21 +9,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.advisor import consider, feasible
+from rules.advisor import fitting
 from rules.answer_fields import COOLING
 from rules.answers import field_of
 from rules.findings import Kind
 from rules.guidance.declare import Scaled
+from rules.pruning import MOST_CANDIDATES
 from rules.render import value_text
 from rules.scale import deadline_counts, size_given
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from catalogs import Catalog
-    from rules.advisor import Considered
     from rules.answers import Answers
+    from rules.candidate import Candidate
     from rules.policies import Policy
 
 ORIGIN = "what-if"
@@ -146,39 +147,44 @@ NEEDED: dict[str, str] = {
 """By limit, the key figure that must not exceed it."""
 
 
-def least_needed(answers: Answers, catalog: Catalog, key: str) -> float | None:
+def least_needed(answers: Answers, catalog: Catalog, key: str, wanted: Callable[[Candidate], bool] = lambda _: True) -> float | None:
     """Return the least that any candidate needs of a limit when it is not limited, None where that is no key figure or nothing fits."""
     if key not in NEEDED:
         return None
-    good = consider(relaxed(answers, [key]), catalog).ranking.good
-    needed = [value for each in good if (value := getattr(each.figures, NEEDED[key])) is not None]
-    return min(needed, default=None)
+    found = (getattr(each.figures, NEEDED[key]) for each in fitting(relaxed(answers, [key]), catalog, wanted))
+    return min((value for value in found if value is not None), default=None)
 
 
 LARGE = 32_768
-"""GPUs from which a design counts as several: sizing it takes as many times as long."""
-
-
-def work_of(considered: Considered) -> int:
-    """Return how many ordinary designs one of this size counts as, by the largest candidate that was weighed."""
-    largest = max((each.candidate.gpus for each in considered.judged), default=0)
-    return max(1, largest // LARGE)
+"""GPUs that make a candidate twice the work of a small one: sizing takes the longer the larger it is."""
 
 
 class Oracle:
-    """Says whether answers can be met, remembers what it said, and counts what it took: `work` for each design."""
+    """Says whether answers can be met, remembers what it said, and counts what it took in ordinary designs of 24 small candidates."""
 
-    def __init__(self, catalog: Catalog, most: int, work: int = 1) -> None:
-        self.catalog, self.most, self.work, self.asked = catalog, most, work, 0
+    def __init__(self, catalog: Catalog, most: int) -> None:
+        self.catalog, self.most, self.asked = catalog, most, 0
         self._known: dict[tuple[tuple[str, str], ...], bool] = {}
 
     def fits(self, answers: Answers) -> bool:
         """Return whether some candidate meets every answer."""
         key = _key(answers)
         if key not in self._known:
-            self.asked += self.work
-            self._known[key] = feasible(answers, self.catalog)
+            self._known[key] = next(fitting(answers, self.catalog, self._counted()), None) is not None
         return self._known[key]
+
+    def _counted(self) -> Callable[[Candidate], bool]:
+        """Return what lets every candidate be judged and counts it; each question counts as one design at least."""
+        work, before = 0.0, self.asked
+
+        def judged(candidate: Candidate) -> bool:
+            nonlocal work
+            work += (1.0 + candidate.gpus / LARGE) / MOST_CANDIDATES
+            self.asked = before + max(1, round(work))
+            return True
+
+        self.asked += 1
+        return judged
 
     def knows(self, answers: Answers, fits: bool) -> None:
         """Remember what was found out otherwise."""
@@ -186,9 +192,9 @@ class Oracle:
 
     def least_needed(self, answers: Answers, key: str) -> float | None:
         """Return the least that any candidate needs of a limit, as the function of that name; it is counted."""
-        if key in NEEDED:
-            self.asked += self.work
-        return least_needed(answers, self.catalog, key)
+        if key not in NEEDED:
+            return None
+        return least_needed(answers, self.catalog, key, self._counted())
 
     def allow(self, more: int) -> None:
         """Let so much more be asked from here on, however much was asked before."""

@@ -139,6 +139,33 @@ def mend(
     return Mended(before, after, tuple(mender.applied), mender.left(), compare_designs(before.document(), after.document()))
 
 
+@dataclass(frozen=True)
+class AtOnce:
+    """Remedies, each with the rule whose finding it is for, and the design after all of them, which has no conflict."""
+
+    remedies: tuple[tuple[str, Remedy], ...]
+    after: Design
+
+
+def at_once(design: Design, catalog: Catalog) -> AtOnce | None:
+    """Apply the first remedies of all conflicts at once, and those of what comes then; None where conflicts are left in the end."""
+    changed: dict[str, tuple[str, Remedy]] = {}
+    trial = design
+    for _ in range(MOST_ROUNDS):
+        offered = [(each.rule, [one for one in ready(each) if not one.key.startswith(WHAT_IS_TRAINED)]) for each in trial.conflicts]
+        remedies = [(rule, ones[0]) for rule, ones in offered if ones]
+        if len(remedies) < len(trial.conflicts) or not remedies:
+            return None
+        changed |= {remedy.key: (rule, remedy) for rule, remedy in remedies}
+        try:
+            trial = advise(with_changes(trial.answers, {remedy.key: remedy.value for _, remedy in remedies}, ORIGIN), catalog)
+        except AnswerError:
+            return None
+        if trial.fits:
+            return AtOnce(tuple(changed.values()), trial)
+    return None
+
+
 class _Mender:
     """The design as it stands while remedies are applied; every kept remedy makes it strictly better, so this ends."""
 
@@ -221,24 +248,10 @@ class _Mender:
 
     def _together(self) -> None:
         """Apply the remedies of all conflicts at once, where one alone only leads to the next; kept where no conflict is left."""
-        changed: dict[str, tuple[str, Remedy]] = {}
-        trial = self.design
-        for _ in range(MOST_ROUNDS):
-            offered = [(each.rule, [one for one in ready(each) if not one.key.startswith(WHAT_IS_TRAINED)]) for each in trial.conflicts]
-            remedies = [(rule, ones[0]) for rule, ones in offered if ones]
-            if len(remedies) < len(trial.conflicts) or not remedies:
-                return
-            changed |= {remedy.key: (rule, remedy) for rule, remedy in remedies}
-            try:
-                trial = advise(with_changes(trial.answers, {remedy.key: remedy.value for _, remedy in remedies}, ORIGIN), self.catalog)
-            except AnswerError:
-                return
-            if trial.fits:
-                break
-        if not trial.fits:
-            return
-        self._keep(changed.values(), trial)
-        self.refused.clear()
+        found = at_once(self.design, self.catalog)
+        if found is not None:
+            self._keep(found.remedies, found.after)
+            self.refused.clear()
 
     def left(self) -> tuple[Left, ...]:
         """Return the findings that were followed in vain and the conflicts that stand."""

@@ -34,7 +34,9 @@ MOST_DOUBLINGS_TRAINED = 3
 TRAINED = "training."
 """What the keys of the numbers begin with that say what is trained."""
 WITHIN = 1.02
-"""A smallest number is found to two percent; counts are exact."""
+"""A smallest number is found to two percent; counts up to EXACT are exact."""
+EXACT = 256
+"""Up to so many a count is found to the last one: of thousands of GPUs nobody buys one more or less."""
 DIGITS = 3
 RAISED = (
     "scale.deadline", "budget.purchase", "facility.total_power", "facility.racks", "facility.rack_power", "training.global_batch",
@@ -201,7 +203,7 @@ def _between(failing: float, good: float, middle: float) -> int:
 
 
 def _close(failing: float, good: float, *, whole: bool) -> bool:
-    if whole:
+    if whole and min(failing, good) <= EXACT:
         return abs(good - failing) <= 1
     return max(failing / good, good / failing) <= WITHIN
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalogs.quantities import grouped
-from rules.advisor import Considered, consider
+from rules.advisor import Considered, consider, fitting
 from rules.answers import AnswerError
 from rules.constraints import POLICY, SIZES, constraints, least_needed, relaxed
 from rules.remedies import mend
@@ -335,7 +335,8 @@ def _changes(wish: Wish, considered: Considered, forced: Considered) -> tuple[Sm
         spent += 1
         if spent > MOST_DESIGNS:
             return False
-        return any(wish.met_by(each.candidate) for each in consider(answers, catalog).ranking.good)
+        wanted = wish.met_by if wish.kind in PRODUCTS else (lambda _: True)
+        return any(wish.met_by(each.candidate) for each in fitting(answers, catalog, wanted))
 
     rows = [each for each in _further(wish, considered, forced) if admits(with_changes(asked, each.changes))]
     for each in constraints(asked):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -11,7 +12,7 @@ from catalogs import load_catalog
 from rules.advisor import advise, consider, feasible
 from rules.answers import Answers
 from rules.conflicts import find_conflicts, minimal_sets, with_conflict_sets
-from rules.constraints import Oracle, constraints, keeping, relaxed, work_of
+from rules.constraints import Oracle, constraints, keeping, relaxed
 from rules.smallest import MOST_ASKED, smallest_change
 from rules.whatif import with_changes
 
@@ -174,6 +175,11 @@ class TestChanges:
         change = smallest_change(answers(), "scale.nodes", lambda given: (given.count("scale.nodes") or 0) >= 23)
         assert (change.after, change.cost) == ("23", 10.5)
 
+    def test_large_counts_are_found_to_two_percent(self):
+        given = answers(scale__nodes=40_000)
+        change = smallest_change(given, "scale.nodes", lambda each: (each.count("scale.nodes") or 0) <= 7_777)
+        assert 7_777 / 1.02 <= int(change.after) <= 7_777
+
     def test_a_number_may_help_by_being_smaller(self):
         change = smallest_change(answers(scale__nodes=40), "scale.nodes", lambda given: given.count("scale.nodes") == 10)
         assert change.after == "10"
@@ -222,14 +228,23 @@ class TestChanges:
         few = smallest_change(answers(training__tokens="80B"), "training.tokens", lambda each: each.number("training.tokens") <= 30e9)
         assert 30e9 / 1.03 <= float(few.after) <= 30e9
 
-    def test_a_large_design_counts_as_several(self, catalog):
-        """262,144 GPUs are eight times 32,768."""
-        large = Answers.of({"model.preset": "llama-3.1-8b", "scale.gpus": 262_144, "preferences.nodes": ["nvidia-dgx-h100"]})
-        assert work_of(consider(large, catalog)) == 8
-        assert work_of(consider(answers(), catalog)) == 1
-        oracle = Oracle(catalog, 8, work=8)
-        assert oracle.fits(answers())
-        assert oracle.spent
+    def test_what_is_judged_is_counted_and_large_candidates_as_more(self, catalog):
+        """A million GPUs fail too often in any kind of server, so none is judged; that is one question all the same."""
+        small, large = Oracle(catalog, 8), Oracle(catalog, 8)
+        assert small.fits(answers())
+        assert small.fits(answers())
+        assert small.asked == 1
+        given = {"model.preset": "llama-3.1-8b", "scale.gpus": 1_000_000}
+        assert not large.fits(Answers.of(given))
+        assert large.asked == 1
+        counted = large._counted()
+        candidate = consider(answers(), catalog).ranking.good[0].candidate
+        for _ in range(24):
+            counted(replace(candidate, gpus=3 * 32_768))
+        assert large.asked == 1 + 4  # 24 candidates that take 1 + 3 times the work of a small one
+        assert not large.spent
+        large.allow(0)
+        assert large.spent
 
     def test_none_where_nothing_helps(self):
         assert smallest_change(answers(facility__racks=1), "facility.racks", lambda _: False) is None
@@ -261,6 +276,26 @@ def test_changes_that_are_needed_together(catalog):
         assert each.before == given.text(each.key)
     assert feasible(changed, catalog)
     assert changed.number("facility.total_power") > 20.4
+
+
+def test_a_size_that_no_plan_divides_and_failures_forbid_has_a_smallest_change(catalog):
+    """As a job of a million GPUs restarts for 11 minutes and fails every 3, the size must come down: it is found with few designs."""
+    given = Answers.of({"model.preset": "llama-3.1-8b", "scale.gpus": 1_000_000, "preferences.nodes": ["nvidia-dgx-h100"]})
+    found = find_conflicts(given, catalog, needs=False)
+    (change,) = [each for one in found.sets for each in one.changes if each.key == "scale.gpus"]
+    assert int(change.after) < 1_000_000
+    assert feasible(with_changes(given, change.changes), catalog)
+
+
+def test_of_the_changes_that_are_needed_together_none_can_be_left_away(catalog):
+    """Two servers of 10.2 kW in racks of 8 kW for 10 kW in all and half of what they cost: three limits, each of which must move."""
+    given = answers(facility__rack_power="8 kW", facility__total_power="10 kW", budget__purchase="250k USD")
+    together = find_conflicts(given, catalog).together
+    assert {each.key for each in together} == {"facility.rack_power", "facility.total_power", "budget.purchase"}
+    for left in together:
+        rest = {key: value for each in together if each is not left for key, value in each.changes.items()}
+        assert not feasible(with_changes(given, rest), catalog)
+    assert feasible(with_changes(given, {key: value for each in together for key, value in each.changes.items()}), catalog)
 
 
 def test_an_answer_that_is_no_number_beside_a_remedy_for_it(catalog):

@@ -139,7 +139,7 @@ def conflicts(considered: Considered, words: list[str], *, as_json: bool) -> int
                 narrate(f"found: {sentence}")
             narrate("looking for the smallest change of each answer …")
 
-    found = find_conflicts(considered.context.answers, considered.context.catalog, told=told)
+    found = find_conflicts(considered.context.answers, considered.context.catalog, considered=considered, told=told)
     if as_json:
         print_json(found.document())
         return GOOD
