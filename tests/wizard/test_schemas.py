@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import tomllib
+from dataclasses import fields
 
 import pytest
 
@@ -11,6 +12,7 @@ from catalogs.lint import SHELVES
 from catalogs.loading import OWN_FOLDER
 from rules.answer_fields import FIELDS
 from rules.answers import Answers, parse_answer
+from rules.sizing.fabric import FabricInput
 from tests.wizard.calls import ROOT, call
 from wizard import schemas
 from wizard.cli import COMMANDS
@@ -243,5 +245,7 @@ class TestTheSchemasOfTheContract:
         assert problems("fabric", [self.FABRIC | {"leaf": -1}])
         assert problems("fabric", [self.FABRIC | {"links": {}}])
         assert problems("params", {"total": 1})
+        taken = schemas.schema("fabric-specs")["properties"]["fabric"]["items"]["properties"]["input"]["properties"]
+        assert list(taken) == [each.name for each in fields(FabricInput)], "the schema knows every key of an input"
         assert problems("fabric-specs", {"fabric": [{"id": "a", "input": {"nodes": 8, "layout": "ring"}}]})
         assert problems("fabric-specs", {"fabric": [{"id": "a", "input": {"nodez": 8}}]})
