@@ -70,8 +70,11 @@ def why_no_more(candidate: Candidate, free: float, context: Context) -> str:
     if candidate.most_units is not None:
         return "power and racks carry no more"
     larger = next((size for size in sizes_of(candidate.node, 2 * candidate.units) if size > candidate.units), candidate.units)
-    if needed > free or candidate.node.desktop:
+    if needed > free:
         return ""
+    if candidate.node.desktop:
+        named = candidate.node.id in {context.catalog.nodes[name].id for name in context.answers.names("preferences.nodes")}
+        return "" if named else "a desktop system is bought once; name it under preferences.nodes to build a cluster of it"
     if _most_payable(candidate, needed, free, context) >= larger:
         return "more of them would make the run no faster"
     at_least = needed + (larger - candidate.units) * _server_usd(candidate, context)

@@ -228,6 +228,15 @@ def test_a_budget_says_what_the_next_server_would_cost(catalog):
     assert "only 10,000 USD of it are left for what has none, 18,000 should be (assumed)" in said
 
 
+def test_a_budget_that_a_desktop_leaves_over_is_told_why(catalog):
+    """LoRA of 8B on 60,000 USD: a DGX Spark is 3,999 USD, and nobody builds a cluster of fifteen unasked."""
+    answers = {"model__preset": "llama-3.1-8b", "workload__kind": "fine_tuning_lora", "scale__mode": "budget", "budget__purchase": "60k USD"}
+    best = considered(catalog, **answers).ranking.chosen
+    assert (best.candidate.node.id, best.candidate.units) == ("nvidia-dgx-spark", 1)
+    told = "a desktop system is bought once; name it under preferences.nodes to build a cluster of it"
+    assert told in " ".join(each.because for each in best.candidate.findings)
+
+
 def test_beyond_a_budget_the_nearest_is_the_one_that_exceeds_it_least(catalog):
     """Of 60,000 USD nothing can be had: the quote of 85,271 USD for a server with eight L40S is nearest, not a DGX for 515,000."""
     found = considered(catalog, model__preset="llama-3.1-8b", training__tokens="100B", scale__mode="budget", budget__purchase="60k USD")
