@@ -85,6 +85,20 @@ def test_sizes_that_need_no_new_cables_between_what_is_there(nodes, free):
     assert grow(spec, counts, free).moved == 0
 
 
+def test_three_tiers_that_grow_are_wired_for_their_cores_and_pods():
+    """SuperPOD B200, 16 units: 64 cores in 4 groups of 16, two links from a spine to each. 32 units have 128 cores with one link, so 16 of
+    the 32 uplinks of each of 128 spines move. 64 units need pods of eight units: then all links between switches move, unless 2 pods of 8
+    spines per rail, and all 256 cores of the larger size, are there on the first day.
+    """
+    spec, counts = counted(512)
+    growth = grow(spec, counts, 1024)
+    assert (growth.moved, growth.moved_prepared) == (16 * 128, 0)
+    assert growth.first_day == "all 128 cores, 64 more than now, with 1 link from a spine to each core of its group"
+    growth = grow(spec, counts, 2048)
+    assert (growth.moved, growth.moved_prepared) == (2 * 4096, 0)
+    assert growth.first_day.startswith("2 pods of 8 spines per rail, 128 spines in all, and all 256 cores, 192 more than now")
+
+
 def test_what_cannot_be_built_is_said():
     assert "fourth tier" in grow(*counted(256), 100_000).refused
 

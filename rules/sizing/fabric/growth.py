@@ -134,11 +134,29 @@ def _first_day(spec: FabricInput, before: FabricCounts, after: FabricCounts, mov
     if after.tiers == 3 and before.tiers == 2:
         units = after.plane.pod_spines * (spec.spine_ports // 2) // after.plane.leaf_up
         pods = -(-before.plane.units // max(1, units))
-        spines = after.plane.pod_spines * (spec.nics_per_node if spec.layout == "rail" else 1) * before.planes
+        spines = after.plane.pod_spines * _rails(spec) * before.planes
         joined = f"{pods} pods of {spines} spines, joined by cores" if pods > 1 else f"{spines} spines in the first pod"
         return 0, (
             f"pods of {after.plane.pod_spines} spines per rail with half of their ports left for cores, as three tiers are wired: {joined}"
         )
+    if before.tiers == after.tiers == 3:
+        return 0, _first_day_of_three(spec, before, after)
     if before.tiers == 1:
         return 0, f"leaf and spine from the start: {after.leaf} leaves of the larger size, as many as its units need"
     return moved, "as designed; the links move when it grows"
+
+
+def _rails(spec: FabricInput) -> int:
+    return spec.nics_per_node if spec.layout in ("rail", "rail_only") else 1
+
+
+def _first_day_of_three(spec: FabricInput, before: FabricCounts, after: FabricCounts) -> str:
+    """Return how three tiers are wired on the first day as a part of larger ones: their pods, and all their cores."""
+    plane, rails = after.plane, _rails(spec)
+    pair = counted(plane.spine_core_pair, "link")
+    cores = f"all {after.core:,} cores, {after.core - before.core:,} more than now, with {pair} from a spine to each core of its group"
+    if plane.pod_spines == before.plane.pod_spines:
+        return cores
+    pods = -(-before.plane.units // max(1, plane.pod_spines * (spec.spine_ports // 2) // plane.leaf_up))
+    spines = pods * plane.pod_spines * rails * before.planes
+    return f"{counted(pods, 'pod')} of {plane.pod_spines} spines per rail, {spines:,} spines in all, and {cores}"
