@@ -75,9 +75,8 @@ def _read(path: Path) -> Config:
             raise FileError(path, f"currency.{shortened(key)}: no such key{nearest(key, _CURRENCY_KEYS)}; {there}")
     code = _text(money, "code", path, "currency.", _CODE, "three capital letters, such as 'EUR'") or "USD"
     if code not in CODES:
-        raise FileError(
-            path, f"currency.code: {code!r} is no currency of ISO 4217{nearest(code, MOST_USED) or nearest(code, sorted(CODES))}"
-        )
+        near = nearest(code, MOST_USED) or nearest(code, sorted(CODES))
+        raise FileError(path, f"currency.code: {code!r} is no currency of ISO 4217{near}")
     chosen = Preferences(
         decimal=_one_of(document, "decimal", (POINT, COMMA), path),
         units=_one_of(document, "units", (METRIC, IMPERIAL), path),

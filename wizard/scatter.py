@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 DOMINATED = "dominated"
 MARKS = {REJECTED: ("×", "x"), UNPRICED: ("?", "?"), DOMINATED: ("∙", "."), FITS: ("●", "o"), CHOSEN: ("◆", "@")}
 """By kind: the mark of a candidate, and its form in ASCII. Where several fall into one cell, the later kind is drawn over the earlier."""
+_COLOURS = {REJECTED: 7, UNPRICED: 3, DOMINATED: 4, FITS: 2, CHOSEN: 5}
+"""By kind: its number among the colours of the sheet, so that the chosen one looks the same in every picture."""
 _WORDS = {
     REJECTED: "rejected",
     UNPRICED: "price unknown",
@@ -42,14 +44,20 @@ def scatter(rows: Sequence[Entry], across: Column, up: Column, *, title: str = "
         x, y = row.value(across), row.value(up)
         if x and y:
             points[kind_of(row)].append((x, y))
-    series = tuple(Series(_WORDS[kind], mark_of(kind, ascii_only=ascii_only), tuple(found)) for kind, found in points.items() if found)
+    series = tuple(
+        Series(_WORDS[kind], mark_of(kind, ascii_only=ascii_only), tuple(found), colour=_COLOURS[kind])
+        for kind, found in points.items()
+        if found
+    )
     x_axis, y_axis = (Axis(each.title, "", logarithmic=True, show=each.text) for each in (across, up))
-    return Chart(title, x_axis, y_axis, series, _notes(len(rows), sum(map(len, points.values())), across, up))
+    left_out = bool(rows) and not points[CHOSEN] and any(kind_of(row) == CHOSEN for row in rows)
+    return Chart(title, x_axis, y_axis, series, _notes(len(rows), sum(map(len, points.values())), across, up, chosen_left_out=left_out))
 
 
-def _notes(everyone: int, drawn: int, across: Column, up: Column) -> tuple[str, ...]:
+def _notes(everyone: int, drawn: int, across: Column, up: Column, *, chosen_left_out: bool) -> tuple[str, ...]:
     if not drawn:
         return (f"nothing to draw: no candidate has both {across.title} and {up.title}",)
     if drawn == everyone:
         return ()
-    return (f"{everyone - drawn} of {counted(everyone, 'candidate')} not drawn: {across.title} or {up.title} unknown",)
+    chosen = "; the chosen one is among them" if chosen_left_out else ""
+    return (f"{everyone - drawn} of {counted(everyone, 'candidate')} not drawn: {across.title} or {up.title} unknown{chosen}",)

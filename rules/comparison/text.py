@@ -7,6 +7,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from rules.comparison.figures import Verdict
+from rules.counting import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,9 +35,9 @@ def comparison_lines(comparison: Comparison, names: tuple[str, str] = ("before",
         if changes:
             lines += ["", title, *change_lines(changes, width)]
     if alike:
-        lines += ["", f"{len(alike)} reasons are the same but for their numbers"]
+        lines += ["", f"{counted(len(alike), 'reason is', 'reasons are')} the same but for {'its' if len(alike) == 1 else 'their'} numbers"]
     if comparison.others:
-        lines += ["", f"{len(comparison.others)} other differences in the sections and the bill of materials"]
+        lines += ["", f"{counted(len(comparison.others), 'other difference')} in the sections and the bill of materials"]
     return lines
 
 

@@ -71,3 +71,24 @@ def test_a_chart_without_points_is_words():
         "T",
         "nothing to draw",
     ]
+
+
+def test_a_series_keeps_its_colour_whichever_others_are_drawn():
+    chosen = Series("chosen", "@", ((1.0, 1.0),), colour=5)
+    for series in ((chosen,), (Series("fits", "o", ((2.0, 2.0),)), chosen)):
+        drawn = chart.svg(Chart("T", Axis("x", ""), Axis("y", ""), series))
+        assert re.search(r'<text [^>]*fill="#d55e00"[^>]*>@<', drawn)  # vermilion, the sixth colour
+
+
+def test_an_only_value_stands_in_the_middle_of_a_narrow_axis():
+    """A factor of 10^0.1 = 1.259 to each side of 685: from 544 to 862."""
+    drawn = chart.text(Chart("T", Axis("x", ""), Axis("y", "", True), (Series("p", "o", ((1.0, 685.0),)),)), 40, 5)
+    assert [drawn[2][:4].strip(), drawn[6][:4].strip()] == ["862", "544"]
+
+
+def test_totals_beside_bars_stay_on_the_sheet_and_clear_of_the_limit():
+    drawn = bars.svg(Bars("M", "million USD", (("purchase", {"servers": 0.58}),), 0.7, "budget"), 900)
+    total = re.search(r'<text x="([\d.]+)"[^>]*font-size="13"[^>]*>0.58 million USD<|<text [^>]*x="([\d.]+)"[^>]*>0.58 million USD<', drawn)
+    assert total is not None
+    assert float(total[1] or total[2]) + 13 * 0.6 * len("0.58 million USD") < 900
+    assert 'paint-order="stroke"' in total[0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
                 print(f"  {note}")
     unanswered = sum(result["tflops_per_gpu"] is None for result in results)
     told = "" if options.notes else "; --notes prints what was assumed"
-    narrate(f"{len(results)} rows, {unanswered} without a time{told}")
+    narrate(f"{counted(len(results), 'row')}, {unanswered} without a time{told}")
     return code
 
 

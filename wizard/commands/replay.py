@@ -6,6 +6,7 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -92,7 +93,7 @@ def _row(result: Replay) -> dict[str, Any]:
 
 
 def _print(result: Replay) -> None:
-    print(f"{result.path}: {'no difference' if not result.changes else f'{len(result.changes)} differences'}")
+    print(f"{result.path}: {'no difference' if not result.changes else counted(len(result.changes), 'difference')}")
     for cause in result.causes:
         print(f"  because {cause}")
     for change, why in zip(result.changes, result.because, strict=True):

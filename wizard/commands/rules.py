@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from rules.counting import counted
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, open_catalog, print_json
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ def _list(options: argparse.Namespace) -> int:
         print(f"    {row['because']}")
         for source in row["sources"]:
             print(f"    source: {source}")
-    narrate(f"{len(rows)} rules")
+    narrate(counted(len(rows), "rule"))
     return GOOD
 
 
@@ -165,7 +166,7 @@ def _fields(options: argparse.Namespace) -> int:
     width = max(len(row["field"]) for row in rows)
     for row in rows:
         print(f"{row['stage']:<13}{row['field']:<{width}}  {row['meaning']}" + (f", in {row['unit']}" if row["unit"] else ""))
-    narrate(f"{len(rows)} fields")
+    narrate(counted(len(rows), "field"))
     return GOOD
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,6 +18,8 @@ SMALLEST_SHARE = 0.005
 """Parts below half a per cent of the scale are summed up as "other": they would not fill a cell."""
 OTHER = "other"
 ROW, GAP, NAMES = 26, 12, 150
+LIMIT_NAME = 20
+"""Pixels below the bars for the words of their limit, which stand between them and the legend."""
 
 
 @dataclass(frozen=True)
@@ -96,29 +99,32 @@ def svg(bars: Bars, width: int = 900) -> str:
     from wizard.pictures import sheet
 
     notes = sheet.note_lines(bars.notes, width)
-    foot = 24 * (2 + len(bars.parts) // 4 + len(notes))
-    height = sheet.HEAD + len(bars.rows) * (ROW + GAP) + foot + sheet.MARGIN
+    legend = 24 * max(1, math.ceil(len(bars.parts) / 4)) + LIMIT_NAME + 24 if bars.rows else 20
+    height = sheet.HEAD + len(bars.rows) * (ROW + GAP) + legend + 24 * len(notes)
     drawing = sheet.sheet(bars.title, width, height)
-    left, room = sheet.MARGIN + NAMES, width - 2 * sheet.MARGIN - NAMES - 90
+    totals = [f"{shown(sum(parts.values()))} {bars.unit}" for _, parts in bars.rows]
+    left, room = sheet.MARGIN + NAMES, width - 2 * sheet.MARGIN - NAMES - sheet.LETTER * sheet.SIZE * max(map(len, totals), default=0) - 12
     y = float(sheet.HEAD)
-    for name, parts in bars.rows:
+    beside = []
+    for (name, parts), total in zip(bars.rows, totals, strict=True):
         drawing.append(sheet.label(name, left - 8, y + 17, anchor="end"))
         x = float(left)
         for colour, amount in zip(sheet.COLOURS, bars.drawn(parts), strict=False):
             drawing.append(sheet.box(x, y, amount / bars.scale * room, ROW, fill=colour, stroke=sheet.PAPER))
             x += amount / bars.scale * room
-        drawing.append(sheet.label(f"{shown(sum(parts.values()))} {bars.unit}", x + 6, y + 17))
+        beside.append(sheet.label(total, x + 6, y + 17, clear=True))
         y += ROW + GAP
     if bars.limit is not None:
         at = left + bars.limit / bars.scale * room
         drawing.append(sheet.line(at, sheet.HEAD - 8, at, y, colour=sheet.ALARM, width=2, dashed=True))
         drawing.append(sheet.label(f"{bars.limit_name} {shown(bars.limit)}", at, y + 12, colour=sheet.ALARM, anchor="middle"))
-    y += 28
+    for each in beside:  # over the line of the limit, which may cross them
+        drawing.append(each)
     for number, (colour, name) in enumerate(zip(sheet.COLOURS, bars.parts, strict=False)):
-        x, row = sheet.MARGIN + (number % 4) * (width - 2 * sheet.MARGIN) / 4, y + 24 * (number // 4)
+        x, row = sheet.MARGIN + (number % 4) * (width - 2 * sheet.MARGIN) / 4, y + LIMIT_NAME + 16 + 24 * (number // 4)
         drawing.append(sheet.box(x, row - 11, 14, 14, fill=colour, stroke=colour))
         drawing.append(sheet.label(name.replace("_", " "), x + 20, row))
-    y += 24 * (1 + len(bars.parts) // 4)
+    y += legend
     for note in notes:
         drawing.append(sheet.label(note, sheet.MARGIN, y, colour=sheet.FAINT))
         y += 24

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from rules.advisor import Considered
 
 TICKS = 5
+INSET = 14
+"""Pixels between the frame of a chart and its outermost points."""
+LEGEND_ROW, NOTES_APART = 24, 8
+"""Pixels of a row of the legend, and between the legend and the notes."""
+LARGER = {"∙": "•"}
+"""Marks that fill a cell of text and would be a speck on a sheet."""
+ALONE = 0.1
+"""How far an axis goes beyond its only value: by a factor of 10^0.1 where it is logarithmic, else by a tenth."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +51,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class Series:
-    """Points (x, y) that belong together: drawn with `mark`, joined to a curve or not; `labels` name points, "" for most."""
+    """Points (x, y) that belong together: drawn with `mark`, joined to a curve or not; `labels` name points, "" for most.
+
+    `colour` is a number of the sheet's colours, for what has the same colour in every picture; else that of its place.
+    """
 
     name: str
     mark: str
     points: tuple[tuple[float, float], ...]
     joined: bool = False
     labels: tuple[str, ...] = ()
+    colour: int | None = None
 
 
 @dataclass(frozen=True)
@@ -65,13 +77,14 @@ class Chart:
     def ranges(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """Return from where to where each axis goes, in places."""
         points = [point for each in self.series for point in each.points]
-        return _range([self.x.place(x) for x, _ in points]), _range([self.y.place(y) for _, y in points])
+        return _range(self.x, [x for x, _ in points]), _range(self.y, [y for _, y in points])
 
 
-def _range(places: list[float]) -> tuple[float, float]:
+def _range(axis: Axis, values: list[float]) -> tuple[float, float]:
+    places = [axis.place(value) for value in values]
     low, high = min(places), max(places)
     if high - low < 1e-12:
-        margin = abs(high) * 0.1 or 1.0
+        margin = ALONE if axis.logarithmic else abs(high) * ALONE or 1.0
         return low - margin, high + margin
     return low, high
 
@@ -116,51 +129,124 @@ def _filled(chart: Chart, series: Series, columns: int) -> list[tuple[float, flo
 
 def svg(chart: Chart, width: int = 900, height: int = 520) -> str:
     """Return the chart as an SVG document."""
+    from wizard.pictures import sheet
+
+    notes = sheet.note_lines(chart.notes, width)
+    drawn = [(number, each) for number, each in enumerate(chart.series) if each.points]
+    rows = _legend_rows(drawn, width)
+    foot = 90 + NOTES_APART + LEGEND_ROW * (len(rows) - 1)
+    height = height - 90 + foot if drawn else sheet.HEAD + sheet.MARGIN
+    drawing = sheet.sheet(chart.title, width, height + 24 * len(notes))
+    if drawn:
+        plot = _Plot(
+            chart, sheet.MARGIN + 70, width - sheet.MARGIN - 60, sheet.HEAD + 24, height - NOTES_APART - 90 - LEGEND_ROW * (len(rows) - 1)
+        )
+        _axes(drawing.append, chart, plot)
+        for number, each in drawn:
+            _series(drawing.append, plot, each, _colour(number, each))
+        for row, entries in enumerate(rows):
+            for x, number, each in entries:
+                _legend(drawing.append, each, _colour(number, each), x, plot.bottom + 70 + LEGEND_ROW * row)
+    for number, note in enumerate(notes):
+        drawing.append(sheet.label(note, sheet.MARGIN, height + 24 * number, colour=sheet.FAINT))
+    return sheet.finish(drawing)
+
+
+@dataclass(frozen=True)
+class _Plot:
+    """Where a chart's frame stands on the sheet; points keep INSET from it, so that no mark hides what is written at an axis."""
+
+    chart: Chart
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+    def at(self, x: float, y: float) -> tuple[float, float]:
+        """Return the pixels of a point."""
+        (x_low, x_high), (y_low, y_high) = self.chart.ranges()
+        across = (self.chart.x.place(x) - x_low) / (x_high - x_low)
+        up = (self.chart.y.place(y) - y_low) / (y_high - y_low)
+        return self.share(across, up)
+
+    def share(self, across: float, up: float) -> tuple[float, float]:
+        """Return the pixels of a place that is so far along each axis, from 0 to 1."""
+        wide, high = self.right - self.left - 2 * INSET, self.bottom - self.top - 2 * INSET
+        return self.left + INSET + across * wide, self.bottom - INSET - up * high
+
+
+def _axes(put: Callable[[object], object], chart: Chart, plot: _Plot) -> None:
+    """Draw the frame, what is measured, and the values at TICKS places of each axis."""
+    from wizard.pictures import sheet
+
+    (x_low, x_high), (y_low, y_high) = chart.ranges()
+    put(sheet.label(chart.y.words, sheet.MARGIN, sheet.HEAD + 8))
+    put(sheet.label(chart.x.words, (plot.left + plot.right) / 2, plot.bottom + 44, anchor="middle"))
+    for index in range(TICKS):
+        share = index / (TICKS - 1)
+        x, y = plot.share(share, share)
+        put(sheet.line(plot.left, y, plot.right, y, colour="#dddddd"))
+        put(sheet.label(chart.y.show(chart.y.value(y_low + share * (y_high - y_low))), plot.left - 8, y + 4, anchor="end"))
+        put(sheet.label(chart.x.show(chart.x.value(x_low + share * (x_high - x_low))), x, plot.bottom + 20, anchor="middle"))
+    put(sheet.box(plot.left, plot.top, plot.right - plot.left, plot.bottom - plot.top))
+
+
+def _series(put: Callable[[object], object], plot: _Plot, series: Series, colour: str) -> None:
+    """Draw the points of a series, as a curve where they are joined, and the labels that some of them have."""
     import drawsvg
 
     from wizard.pictures import sheet
 
-    notes = sheet.note_lines(chart.notes, width)
-    if not any(each.points for each in chart.series):
-        height = sheet.HEAD + sheet.MARGIN
-    drawing = sheet.sheet(chart.title, width, height + 24 * len(notes))
-    if any(each.points for each in chart.series):
-        (x_low, x_high), (y_low, y_high) = chart.ranges()
-        left, right, top, bottom = sheet.MARGIN + 70, width - sheet.MARGIN - 60, sheet.HEAD + 24, height - 90
-        drawing.append(sheet.label(chart.y.words, sheet.MARGIN, sheet.HEAD + 8))
-        drawing.append(sheet.label(chart.x.words, (left + right) / 2, bottom + 44, anchor="middle"))
-        for index in range(TICKS):
-            share = index / (TICKS - 1)
-            x, y = left + share * (right - left), bottom - share * (bottom - top)
-            drawing.append(sheet.line(left, y, right, y, colour="#dddddd"))
-            drawing.append(sheet.label(chart.y.show(chart.y.value(y_low + share * (y_high - y_low))), left - 8, y + 4, anchor="end"))
-            drawing.append(sheet.label(chart.x.show(chart.x.value(x_low + share * (x_high - x_low))), x, bottom + 20, anchor="middle"))
-        drawing.append(sheet.box(left, top, right - left, bottom - top))
-        for number, each in enumerate(chart.series):
-            colour = sheet.COLOURS[number % len(sheet.COLOURS)]
-            placed = [
-                (
-                    left + (chart.x.place(x) - x_low) / (x_high - x_low) * (right - left),
-                    bottom - (chart.y.place(y) - y_low) / (y_high - y_low) * (bottom - top),
-                )
-                for x, y in each.points
-            ]
-            if each.joined and len(placed) > 1:
-                flat = [value for point in sorted(placed) for value in point]
-                drawing.append(drawsvg.Lines(*flat, stroke=colour, stroke_width=2, fill="none"))
-            for index, (x, y) in enumerate(placed):
-                drawing.append(
-                    drawsvg.Circle(x, y, 3, fill=colour)
-                    if each.joined
-                    else sheet.label(each.mark, x, y + 5, size=17, colour=colour, anchor="middle", weight="bold")
-                )
-                if index < len(each.labels) and each.labels[index]:
-                    drawing.append(sheet.label(each.labels[index], x + 8, y + 4))
-            drawing.append(sheet.label(each.mark, left + number * 170, bottom + 71, size=17, colour=colour, anchor="middle", weight="bold"))
-            drawing.append(sheet.label(each.name, left + 12 + number * 170, bottom + 70))
-    for number, note in enumerate(notes):
-        drawing.append(sheet.label(note, sheet.MARGIN, height + 24 * number, colour=sheet.FAINT))
-    return sheet.finish(drawing)
+    placed = [plot.at(x, y) for x, y in series.points]
+    if series.joined and len(placed) > 1:
+        put(drawsvg.Lines(*(value for point in sorted(placed) for value in point), stroke=colour, stroke_width=2, fill="none"))
+    for index, (x, y) in enumerate(placed):
+        put(drawsvg.Circle(x, y, 3, fill=colour) if series.joined else _mark(series, x, y + 5, colour))
+        if index < len(series.labels) and series.labels[index]:
+            put(sheet.label(series.labels[index], x, y - 14, anchor="middle", clear=True))
+
+
+def _mark(series: Series, x: float, y: float, colour: str) -> object:
+    from wizard.pictures import sheet
+
+    return sheet.label(LARGER.get(series.mark, series.mark), x, y, size=17, colour=colour, anchor="middle", weight="bold")
+
+
+def _colour(number: int, series: Series) -> str:
+    from wizard.pictures import sheet
+
+    return sheet.COLOURS[(number if series.colour is None else series.colour) % len(sheet.COLOURS)]
+
+
+def _legend_rows(drawn: list[tuple[int, Series]], width: int) -> list[list[tuple[float, int, Series]]]:
+    """Return where each series stands in the legend, row by row: as many to a row as fit."""
+    from wizard.pictures import sheet
+
+    first = sheet.MARGIN + 70.0
+    rows: list[list[tuple[float, int, Series]]] = [[]]
+    x = first
+    for number, each in drawn:
+        wide = 12 + sheet.LETTER * sheet.SIZE * len(each.name) + 36
+        if rows[-1] and x + wide > width - sheet.MARGIN:
+            rows.append([])
+            x = first
+        rows[-1].append((x, number, each))
+        x += wide
+    return rows
+
+
+def _legend(put: Callable[[object], object], series: Series, colour: str, x: float, y: float) -> None:
+    """Draw what stands for a series, a piece of its curve or its mark, and its name."""
+    import drawsvg
+
+    from wizard.pictures import sheet
+
+    if series.joined:
+        put(sheet.line(x - 10, y - 4, x + 6, y - 4, colour=colour, width=2))
+        put(drawsvg.Circle(x - 2, y - 4, 3, fill=colour))
+    else:
+        put(_mark(series, x, y + 1, colour))
+    put(sheet.label(series.name, x + 12, y))
 
 
 def both_ways(describe: Callable[[Considered], Chart]) -> tuple[Callable[..., list[str]], Callable[[Considered], str]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.counting import counted
 from rules.sizing.ownership import parts_of
 from wizard.pictures.bars import Bars, both_ways
 
@@ -50,7 +51,7 @@ def _notes(cost: CostEstimate) -> tuple[str, ...]:
     """Return what the bars leave out, and what of it comes back."""
     notes = []
     if cost.missing:
-        notes.append(f"{len(cost.missing)} kinds of parts have no known price and are not drawn")
+        notes.append(f"{counted(len(cost.missing), 'kind of part has', 'kinds of parts have')} no known price, so not all is drawn")
     if cost.charges is not None:
         notes.append(f"left out: {', '.join(cost.charges.left_out)}")
     if cost.residual is not None:

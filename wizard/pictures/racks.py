@@ -35,25 +35,30 @@ def text(considered: Considered, width: int, ascii: bool = False) -> list[str]:
     kinds = _kinds(considered)
     if not kinds:
         return [TITLE, *wrap(_why_none(considered), width)]
-    across = max(1, (width + GAP) // (COLUMN + GAP))
-    columns = [_column(kind, min(COLUMN, width), ascii=ascii) for kind in kinds[:MOST_KINDS]]
+    across = min(len(kinds), max(1, (width + GAP) // (COLUMN + GAP)))
+    wide = (width - GAP * (across - 1)) // across
+    columns = [_column(kind, wide, ascii=ascii) for kind in kinds[:MOST_KINDS]]
     lines = [_title(kinds)[:width]]
     for start in range(0, len(columns), across):
         row = columns[start : start + across]
         height = max(map(len, row))
         padded = [[*column, *[""] * (height - len(column))] for column in row]
-        lines += [
-            (" " * GAP).join(f"{cell:<{min(COLUMN, width)}}" for cell in cells).rstrip()[:width] for cells in zip(*padded, strict=True)
-        ]
+        lines += [(" " * GAP).join(f"{cell:<{wide}}" for cell in cells).rstrip() for cells in zip(*padded, strict=True)]
         lines.append("")
     if len(kinds) > MOST_KINDS:
-        lines.append(f"and {len(kinds) - MOST_KINDS} more kinds: {'; '.join(kind.title for kind in kinds[MOST_KINDS:])}"[:width])
+        lines += wrap(_more(kinds), width)
     return lines[:-1] if not lines[-1] else lines
 
 
 def _kinds(considered: Considered) -> tuple[Alike, ...]:
     chosen = considered.ranking.chosen
     return alike(placed_racks(chosen.candidate, considered.context)) if chosen is not None else ()
+
+
+def _more(kinds: tuple[Alike, ...]) -> str:
+    """Name the kinds of racks that are not drawn."""
+    left = kinds[MOST_KINDS:]
+    return f"and {counted(len(left), 'more kind')}: {'; '.join(kind.title for kind in left)}"
 
 
 def _why_none(considered: Considered) -> str:
@@ -94,7 +99,13 @@ def _column(kind: Alike, width: int, *, ascii: bool) -> list[str]:
             mark = single if high == 1 else top if step == 0 else bottom if step == high - 1 else middle
             rows[unit] = f"{mark} {inside[step] if step < len(inside) else ''}".rstrip()
     units = range(kind.first.units, 0, -1)
-    return [*(line[:width] for line in _head(kind)), *(f"{unit:>2} {rows.get(unit, free)}"[:width] for unit in units)]
+    return [cut(line, width, ascii=ascii) for line in (*_head(kind), *(f"{unit:>2} {rows.get(unit, free)}" for unit in units))]
+
+
+def cut(line: str, width: int, *, ascii: bool) -> str:
+    """Return a line of at most `width` columns that says so where it was longer."""
+    sign = "..." if ascii else "…"
+    return line if len(line) <= width else line[: width - len(sign)] + sign
 
 
 def _inside(slot: Slot) -> list[str]:
@@ -111,15 +122,20 @@ def svg(considered: Considered) -> str:
     """Return the elevations as an SVG document, PER_ROW kinds of racks to a row."""
     from wizard.pictures import sheet
 
-    kinds = _kinds(considered)[:MOST_KINDS]
+    kinds = _kinds(considered)
     if not kinds:
         drawing = sheet.sheet(TITLE, 640, sheet.HEAD + 60)
         drawing.append(sheet.label(_why_none(considered), sheet.MARGIN, sheet.HEAD + 20))
         return sheet.finish(drawing)
     tall = HEAD_PX + UNIT_PX * max(kind.first.units for kind in kinds) + 30
-    rows = math.ceil(len(kinds) / PER_ROW)
-    drawing = sheet.sheet(_title(kinds), 2 * sheet.MARGIN + COLUMN_PX * min(PER_ROW, len(kinds)), sheet.HEAD + rows * tall + sheet.MARGIN)
-    for index, kind in enumerate(kinds):
+    rows = math.ceil(min(MOST_KINDS, len(kinds)) / PER_ROW)
+    wide = 2 * sheet.MARGIN + COLUMN_PX * min(PER_ROW, len(kinds))
+    more = sheet.note_lines([_more(kinds)], wide) if len(kinds) > MOST_KINDS else []
+    foot = sheet.HEAD + rows * tall + sheet.MARGIN
+    drawing = sheet.sheet(_title(kinds), wide, foot + 24 * len(more))
+    for line, words in enumerate(more):
+        drawing.append(sheet.label(words, sheet.MARGIN, foot + 24 * line))
+    for index, kind in enumerate(kinds[:MOST_KINDS]):
         x, y = sheet.MARGIN + COLUMN_PX * (index % PER_ROW), sheet.HEAD + tall * (index // PER_ROW)
         _draw(drawing, kind, x, y)
     return sheet.finish(drawing)

@@ -33,7 +33,7 @@ SVG_LETTERS = 140
 """Letters of a line below the drawing that its width holds."""
 LARGEST = 8
 """Bundles that are named: those of most links."""
-RACK_PX, RACK_HIGH, ROW_PX = 42, 40, 96
+RACK_PX, RACK_HIGH, ROW_PX, BUNDLE_NAME_PX = 42, 40, 96, 112
 TOP_PX, BUNDLE_PX = 44, 5.5
 """From the title to the first row, with room for LARGEST bundles that are each BUNDLE_PX above the one before."""
 
@@ -79,25 +79,40 @@ def svg(considered: Considered) -> str:
         drawing = sheet(TITLE, 700, 120)
         drawing.append(label(NO_RACKS, MARGIN, HEAD + 20))
         return finish(drawing)
-    rows = [each for each in _drawn_rows(hall) if each[1] is not None]
-    words = [part for each in _cable_words(hall) for part in wrap(each, SVG_LETTERS)]
-    drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + TOP_PX - 24 + ROW_PX * len(rows) + 20 * len(words) + MARGIN)
+    rows = _drawn_rows(hall)
+    bundles = _between(hall).most_common(LARGEST)
+    words = [part for each in _cable_words(hall, named=False) for part in wrap(each, SVG_LETTERS)]
+    lines = len(words) + bool(bundles)
+    drawing = sheet(TITLE, 2 * MARGIN + 60 + RACK_PX * ROW_RACKS, HEAD + TOP_PX - 24 + ROW_PX * len(rows) + 20 * lines + MARGIN)
     centre: dict[str, tuple[float, float]] = {}
     for index, (number, row) in enumerate(rows):
         y = HEAD + TOP_PX + index * ROW_PX
+        if row is None:
+            drawing.append(label(_left_out(rows, index), MARGIN + 60, y + 24))
+            continue
         drawing.append(label(f"row {number}", MARGIN, y + 24, size=11))
         drawing.append(line(MARGIN + 52, y - 10, MARGIN + 60 + RACK_PX * ROW_RACKS, y - 10, colour=FAINT, dashed=True))
-        for column, rack in enumerate(row or ()):
+        for column, rack in enumerate(row):
             x = MARGIN + 60 + column * RACK_PX
             drawing.append(box(x, y, RACK_PX - 4, RACK_HIGH, fill=FILLS.get(rack.kind, "none"), stroke=INK))
             drawing.append(label(rack.name, x + (RACK_PX - 4) / 2, y + 24, anchor="middle", size=10))
             centre[rack.name] = (x + (RACK_PX - 4) / 2, y)
-    for index, ((first, second), count) in enumerate(_between(hall).most_common(LARGEST)):
-        if first in centre and second in centre and first != second:
-            _bundle(drawing.append, centre[first], centre[second], count, COLOURS[index % len(COLOURS)], BUNDLE_PX * index)
+    foot = HEAD + TOP_PX + 6 + ROW_PX * len(rows)
     for index, each in enumerate(words):
-        drawing.append(label(each, MARGIN, HEAD + TOP_PX + 6 + ROW_PX * len(rows) + 20 * index, size=11))
+        drawing.append(label(each, MARGIN, foot + 20 * index, size=11))
+    for index, ((first, second), count) in enumerate(bundles):
+        x, y, colour = MARGIN + BUNDLE_NAME_PX * index, foot + 20 * len(words), COLOURS[index % len(COLOURS)]
+        drawing.append(label(f"{first}–{second} {count:,}", x + 20, y, size=11))
+        if first in centre and second in centre:
+            drawing.append(line(x, y - 4, x + 14, y - 4, colour=colour, width=3))
+            _bundle(drawing.append, centre[first], centre[second], count, colour, BUNDLE_PX * index)
     return finish(drawing)
+
+
+def _left_out(rows: list[tuple[int, tuple[PlacedRack, ...] | None]], index: int) -> str:
+    """Name the rows that are left out between the one before and the one after."""
+    first, last = rows[index - 1][0] + 1, rows[index + 1][0] - 1
+    return f"… row {first}" if first == last else f"… rows {first} to {last}"
 
 
 def _bundle(
@@ -111,7 +126,6 @@ def _bundle(
     put(line(x1, y1, x1, tray, colour=colour, width=width))
     put(line(x1, tray, x2, tray, colour=colour, width=width))
     put(line(x2, tray, x2, y2, colour=colour, width=width))
-    put(label(f"{count:,}", max(x1, x2) + 3, tray + 2, size=6, colour=colour))
 
 
 def _hall(considered: Considered) -> Hall | None:
@@ -164,7 +178,8 @@ def _between(hall: Hall) -> Counter[tuple[str, str]]:
     return found
 
 
-def _cable_words(hall: Hall) -> list[str]:
+def _cable_words(hall: Hall, *, named: bool = True) -> list[str]:
+    """Return what carries the links and how many there are; `named`: with the largest bundles."""
     if not hall.media:
         return ["no cables between nodes"]
     if not hall.counted:
@@ -181,5 +196,5 @@ def _cable_words(hall: Hall) -> list[str]:
     return [
         f"links by medium: {media}; {hall.metres / 1000:,.1f} km bought in all",
         f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}",
-        *([f"largest bundles: {largest}"] if largest else []),
+        *([f"largest bundles: {largest}"] if largest and named else []),
     ]

@@ -18,6 +18,8 @@ TITLE = "Rent or buy: cost against utilisation"
 MILLION, PERCENT = 1e6, 100.0
 STEPS = tuple(range(5, 105, 5))
 """Utilisations that are drawn, in percent."""
+LEAST_SHARE = 0.001
+"""A smaller share of the hours is not written in digits: it would read as nothing."""
 
 
 def _chart(considered: Considered) -> Chart:
@@ -61,7 +63,9 @@ def _notes(candidate: Candidate, found: RentOrBuy) -> tuple[str, ...]:
         told = f"both cost the same at {middle:.0f} % of the hours ({low:.0f} to {high:.0f} %, by the prices)"
         notes.append(told if middle <= PERCENT else f"{told}: renting is cheaper around the clock")
     if found.run_hours > 0 and found.owned_hours > 0:
-        notes.append(f"the run itself uses {found.run_hours / found.owned_hours:.1%} of the hours of {candidate.gpus:,} GPUs")
+        share = found.run_hours / found.owned_hours
+        told = f"{share:.1%}" if share >= LEAST_SHARE else f"less than {LEAST_SHARE:.1%}"
+        notes.append(f"the run itself uses {told} of the hours of {candidate.gpus:,} GPUs")
     dates = sorted({offer.date for offer in found.offers if offer.date and not offer.spot})
     if dates:
         notes.append(f"cloud prices on demand of {dates[0]} to {dates[-1]}; commitments are negotiated")

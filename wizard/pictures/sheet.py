@@ -38,9 +38,20 @@ def note_lines(notes: Iterable[str], width: float) -> list[str]:
     return [line for note in notes for line in textwrap.wrap(note, int((width - 2 * MARGIN) / (LETTER * SIZE)))]
 
 
-def label(words: str, x: float, y: float, *, size: float = SIZE, colour: str = INK, anchor: str = "start", weight: str = "normal") -> Any:
-    """Return a line of text at its baseline; `anchor` is start, middle or end."""
-    return drawsvg.Text(words, size, x, y, fill=colour, text_anchor=anchor, font_weight=weight)
+def label(
+    words: str,
+    x: float,
+    y: float,
+    *,
+    size: float = SIZE,
+    colour: str = INK,
+    anchor: str = "start",
+    weight: str = "normal",
+    clear: bool = False,
+) -> Any:
+    """Return a line of text at its baseline; `anchor` is start, middle or end. `clear` keeps lines that it crosses off its letters."""
+    around = {"stroke": PAPER, "stroke_width": 4, "paint_order": "stroke"} if clear else {}
+    return drawsvg.Text(words, size, x, y, fill=colour, text_anchor=anchor, font_weight=weight, **around)
 
 
 def box(x: float, y: float, width: float, height: float, *, fill: str = "none", stroke: str = INK) -> Any:

@@ -169,7 +169,10 @@ def _materials(design: Design) -> Iterable[Block]:
     yield Table(("number", "part", "kind", "price of one", "price of all", "price of", "confidence"), tuple(rows), right=(0, 3, 4))
     unpriced = sum(line.unit_low is None for line in design.bom)
     if unpriced:
-        yield Paragraph(f"{unpriced} of {len(design.bom)} lines have no known price; totals leave them out.", strong=True)
+        yield Paragraph(
+            f"{unpriced} of {len(design.bom)} lines {'has' if unpriced == 1 else 'have'} no known price; totals leave them out.",
+            strong=True,
+        )
 
 
 def _range(low: float, high: float) -> str:

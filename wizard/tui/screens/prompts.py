@@ -11,6 +11,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, OptionList, Static
 from textual.widgets.option_list import Option
 
+from rules.counting import counted
 from wizard.glyphs import sign
 from wizard.tui.widgets.pointed_list import PointedList
 
@@ -102,7 +103,7 @@ class ProgressDialog(ModalScreen[Any]):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "stop", "Stop", show=False, priority=True)]
 
-    def __init__(self, title: str, run: Callable[[Callable[[int], bool]], Any], most: int, noun: str = "designs") -> None:
+    def __init__(self, title: str, run: Callable[[Callable[[int], bool]], Any], most: int, noun: str = "design") -> None:
         super().__init__()
         self._title, self._run, self._most, self._noun = title, run, most, noun
         self.begun = 0
@@ -135,7 +136,7 @@ class ProgressDialog(ModalScreen[Any]):
 
     def _draw(self) -> None:
         done = min(BAR, round(self.begun / self._most * BAR))
-        told = "stopping …" if self.stopped else f"{self.begun} {self._noun}, {self._most} at most"
+        told = "stopping …" if self.stopped else f"{counted(self.begun, self._noun)}, {self._most} at most"
         self.query_one("#progress", Static).update(Content(f"{sign('bar') * done}{sign('free') * (BAR - done)}  {told}"))
 
     def action_stop(self) -> None:
