@@ -127,10 +127,12 @@ class TestTree:
         assert "Invalid hostnames in switch configuration: node-0022" in log
 
     def test_units_are_those_of_the_reference_architecture(self):
-        """DGX SuperPOD of H100: 32 nodes to a unit of eight 64-port leaves; adapter i of each on leaf i, so a unit is one leaf to Slurm."""
-        tree = exported("slurm-tree", H100, 62, "infiniband")
+        """DGX SuperPOD of H100: 63 nodes in two units of eight 64-port leaves, one place taken by the managers. Adapter i of each node is
+        on leaf i, so a unit is one leaf to Slurm.
+        """
+        tree = exported("slurm-tree", H100, 63, "infiniband")
         assert "SwitchName=unit-01 Nodes=node-[0001-0032]\n" in tree
-        assert "SwitchName=unit-02 Nodes=node-[0033-0062]\n" in tree
+        assert "SwitchName=unit-02 Nodes=node-[0033-0063]\n" in tree
         assert tree.endswith("SwitchName=fabric Switches=unit-[01-02]\n")
 
     def test_three_tiers_have_pods(self):
