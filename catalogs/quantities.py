@@ -140,7 +140,7 @@ def split(text: str) -> tuple[float, str]:
     """
     if len(text) > _LONGEST_TEXT:
         raise QuantityError(f"a text of {len(text)} characters is not a quantity")
-    text = re.sub(r"^\s*(?:US)?\$\s*(.*)$", r"\1 USD", text)
+    text = re.sub(r"^\s*(?:US)?\$\s*([^/]*?)\s*(/.*)?$", r"\1 USD\2", text)
     found = _NUMBER.match(text)
     if not found:
         raise QuantityError(f"{text!r} does not start with a number")
@@ -163,8 +163,9 @@ def split(text: str) -> tuple[float, str]:
 def _scaled(number: float, unit: str) -> tuple[float, str]:
     """Apply a counting suffix (30B, 450M USD, 15.6 T tokens) where the unit is one that people count in thousands."""
     head, _, rest = unit.partition(" ")
-    if head in _SCALES and rest.strip() in _COUNTED:
-        return number * _SCALES[head], rest.strip()
+    rest = rest.strip()
+    if head in _SCALES and (rest in _COUNTED or rest.startswith("USD/")):
+        return number * _SCALES[head], rest
     return number, unit
 
 
