@@ -22,7 +22,12 @@ BUILDING_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.has_inlet_maximum == True, F.inlet_maximum_celsius < F.inlet_stated_celsius, F.inlet_celsius <= F.inlet_maximum_celsius),
+        when=(
+            F.has_inlet_maximum == True,
+            F.cooling != "immersion",
+            F.inlet_maximum_celsius < F.inlet_stated_celsius,
+            F.inlet_celsius <= F.inlet_maximum_celsius,
+        ),
         guidance=("G1f.1", "G1f.2"),
         because=(
             "At {altitude_m} the air has {air_pressure_percent} of its pressure: one {node} may run at up to {inlet_maximum_celsius}, not "

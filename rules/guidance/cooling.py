@@ -132,7 +132,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.inlet_celsius > F.inlet_recommended_celsius, F.cooling != "liquid"),
+        when=(F.inlet_celsius > F.inlet_recommended_celsius, F.cooling != "liquid", F.cooling != "immersion"),
         guidance=("G1f.1",),
         thresholds=("pow-throttle",),
         because=(
@@ -164,7 +164,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         stage=Stage.POWER,
         kind=Kind.REJECT,
         strength=Strength.HARD,
-        when=(F.has_inlet_maximum == True, F.inlet_celsius > F.inlet_maximum_celsius),
+        when=(F.has_inlet_maximum == True, F.cooling != "immersion", F.inlet_celsius > F.inlet_maximum_celsius),
         guidance=("G1f.2",),
         because="Air of {inlet_celsius} enters the nodes; at {altitude_m} one {node} may run at up to {inlet_maximum_celsius}.",
         fix=(Fix("facility.inlet_temperature", "cool the aisle to what the node allows", "{inlet_maximum_celsius}", lower=True),),

@@ -98,7 +98,7 @@ _OWN_RULES: tuple[Rule, ...] = (
         stage=Stage.SOFTWARE,
         kind=Kind.WARNING,
         strength=Strength.STRONG,
-        when=(F.framework_status == "limitation",),
+        when=(F.framework_status != "supported", F.framework_status != "broken", F.framework_status != "unknown"),
         guidance=("G1e.2", "G1e.4"),
         because="{framework} on {gpu}: {framework_fact}",
         fix=(_GPU,),
@@ -173,7 +173,7 @@ _OWN_RULES: tuple[Rule, ...] = (
         stage=Stage.SOFTWARE,
         kind=Kind.DECISION,
         strength=Strength.STRONG,
-        when=(F.stack_is_common == True, F.toolkit_status != "dropped"),  # noqa: E712
+        when=(F.stack_is_common == True, F.toolkit_status != "dropped", F.toolkit_status != "unknown"),  # noqa: E712
         guidance=("G1e.1", "G4.4"),
         because="{gpu} is supported by {stack} {toolkit_version}. {toolkit_basis}",
         decides=("software.stack", "{stack} {toolkit_version}"),
@@ -200,6 +200,20 @@ _OWN_RULES: tuple[Rule, ...] = (
             to="GPU vendor",
             ask="How long will you maintain {stack} for {gpu}, and which of our models run on it unchanged?",
             good_answer="until the end of the planned use, with the models and their measured rates named",
+        ),
+    ),
+    Rule(
+        id="software.stack_unstated",
+        stage=Stage.SOFTWARE,
+        kind=Kind.QUESTION,
+        strength=Strength.STRONG,
+        when=(F.stack_is_common == True, F.toolkit_status == "unknown"),  # noqa: E712
+        guidance=("G1e.1",),
+        because="{gpu} is of the line that {stack} supports; which version supports it is not stated anywhere that was read.",
+        ask=Ask(
+            to="GPU vendor",
+            ask="Which released version of {stack} supports {gpu}, and until when?",
+            good_answer="a release, with the date from which it is supported",
         ),
     ),
     Rule(

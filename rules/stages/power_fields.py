@@ -79,7 +79,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("way_in_needed", "what that measure would have to be, as text"),
     FactField("way_in_given", "whether anything of the way in was answered"),
     FactField("cabinet_height_m", "height of the cabinet that comes in, at least"),
-    FactField("cooling", "what cools the nodes: air, rear_door or liquid"),
+    FactField("cooling", "what cools the nodes: air, rear_door, liquid or immersion"),
     FactField("cooling_words", "the same in words"),
     FactField("cooling_required", "what the node needs, in words"),
     FactField("needs_liquid", "the node exists with direct liquid cooling only"),

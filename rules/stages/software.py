@@ -44,22 +44,24 @@ SHARDINGS = {
 }
 """What sharded data parallelism is called in each framework."""
 
+_STATUSES = "supported, limitation, rough_edge, frozen, dropped, missing or broken; unknown where nothing"
+
 FACTS: tuple[FactField, ...] = (
     FactField("has_plan", "whether a parallel plan was found"),
     FactField("gpu", "name of the GPU"),
     FactField("stack", "vendor's software stack: CUDA, ROCm, Gaudi or oneAPI"),
     FactField("stack_is_common", "whether the stack is CUDA or ROCm"),
     FactField("gpu_was_named", "whether the person preferred this GPU, its vendor or the server by name"),
-    FactField("toolkit_status", "what the catalog says of the toolkit on this GPU; unknown where nothing"),
+    FactField("toolkit_status", f"what the catalog says of the toolkit on this GPU: {_STATUSES}"),
     FactField("toolkit_version", "versions of the toolkit that run"),
     FactField("toolkit_fact", "the catalog's sentence on the toolkit"),
     FactField("toolkit_basis", "its sentence on the lowest version"),
     FactField("framework", "the framework asked for"),
-    FactField("framework_status", "what the catalog says of the framework on this GPU"),
+    FactField("framework_status", f"what the catalog says of the framework on this GPU: {_STATUSES}"),
     FactField("framework_version", "versions of the framework that run"),
     FactField("framework_fact", "the catalog's sentence on the framework"),
     FactField("collectives", "the collectives library"),
-    FactField("collectives_status", "what the catalog says of the collectives library on this GPU"),
+    FactField("collectives_status", f"what the catalog says of the collectives library on this GPU: {_STATUSES}"),
     FactField("collectives_version", "versions of the library that run"),
     FactField("collectives_fact", "the catalog's sentence on the library"),
     FactField("collectives_callers", "who calls it, in the framework asked for"),

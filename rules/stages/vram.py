@@ -72,7 +72,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("gpu_count", "GPUs that train"),
     FactField("plan", "the parallel plan, or the most frugal one where none fits"),
     FactField("has_plan", "whether a plan was found"),
-    FactField("memory_verdict", "fits, at_risk or does_not_fit"),
+    FactField("memory_verdict", "fits, at_risk or does_not_fit; no_plan where memory would do and no plan divides"),
     FactField("memory_needed_low_gib", "low end of the peak on the fullest GPU"),
     FactField("memory_needed_gib", "expected peak on the fullest GPU"),
     FactField("memory_needed_high_gib", "high end of that peak"),

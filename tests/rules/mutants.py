@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tests.edges.edges import Edge
     from tests.rules.corpus import Run
 
-MOVED = (0.8, 1.25)
-"""A threshold is moved to four fifths and to five fourths of itself: cases must lie as near to it."""
+MOVED = (0.9, 1.1)
+"""A threshold is moved by a tenth of itself each way: cases and edges must lie as near to it."""
 _TURNED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "!=", "!=": "=="}
 _CLOSED = {"<": "<=", "<=": "<", ">": ">=", ">=": ">"}
 
@@ -25,15 +25,16 @@ class Mutant:
     """A rule with one thing changed."""
 
     rule: Rule
+    kind: str
     what: str
 
 
 def mutants_of(rule: Rule) -> Iterator[Mutant]:
     """Yield every mutant of a rule."""
     for number, each in enumerate(rule.when):
-        for changed, what in _mutations(each):
+        for changed, kind, what in _mutations(each):
             when = (*rule.when[:number], *((changed,) if changed else ()), *rule.when[number + 1 :])
-            yield Mutant(replace(rule, when=when), f"{rule.id}: {_text(each)}: {what}")
+            yield Mutant(replace(rule, when=when), kind, f"{rule.id}: {_text(each)}: {what or kind}")
 
 
 def _text(each: Comparison) -> str:
@@ -41,19 +42,19 @@ def _text(each: Comparison) -> str:
     return f"{each.left} {each.operator} {f'{right.field} × {right.factor:g}' if isinstance(right, Scaled) else right}"
 
 
-def _mutations(each: Comparison) -> Iterator[tuple[Comparison | None, str]]:
-    yield None, "left out"
-    yield replace(each, operator=_TURNED[each.operator]), "turned"
+def _mutations(each: Comparison) -> Iterator[tuple[Comparison | None, str, str]]:
+    yield None, "comparison left out", ""
+    yield replace(each, operator=_TURNED[each.operator]), "operator turned", ""
     if each.operator in _CLOSED:
-        yield replace(each, operator=_CLOSED[each.operator]), "boundary"
+        yield replace(each, operator=_CLOSED[each.operator]), "edge opened or closed", ""
     right = each.right
     if isinstance(right, Scaled):
         for factor in MOVED if each.operator in _CLOSED else ():
-            yield replace(each, right=Scaled(right.field, right.factor * factor)), f"times {factor}"
+            yield replace(each, right=Scaled(right.field, right.factor * factor)), "threshold moved", f"moved to {factor} of it"
     elif isinstance(right, (int, float)) and not isinstance(right, bool) and each.operator in _CLOSED:
         steps = [right - 1, right + 1] if isinstance(right, int) or not right else [right * factor for factor in MOVED]
         for moved in steps:
-            yield replace(each, right=moved), f"moved to {moved:g}"
+            yield replace(each, right=moved), "threshold moved", f"moved to {moved:g}"
 
 
 def speaks(rule: Rule, edge: Edge, limits: Mapping[str, Scalar]) -> bool:
