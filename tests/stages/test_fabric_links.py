@@ -64,8 +64,8 @@ def test_links_and_switches_are_those_that_the_design_counts(catalog, node, unit
         links = Counter(link.tier for link in by_role[role].links())
         assert links["leaf_spine"] == counted.links["leaf_spine"]
         assert links["manager_leaf"] == counted.manager_links
-        if role != "storage":
-            assert links["managed" if role == "out-of-band" else "node_leaf"] == counted.links["node_leaf"]
+        assert links["managed" if role == "out-of-band" else "node_leaf"] == counted.links["node_leaf"]
+        assert links["management_leaf"] == counted.links.get("management_leaf", 0)
 
 
 @pytest.mark.parametrize(("node", "units", "answers"), DESIGNS)

@@ -8,6 +8,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules import counting
+from rules.sizing.fabric.cabling import UPLINK_GBPS
 from rules.sizing.fabric.design import design_fabric
 from rules.sizing.fabric.front_links import FrontWiring
 from rules.sizing.fabric.management import ManagementWiring
@@ -216,7 +217,8 @@ def _ends(network: Network, counted: FabricNetwork, sized: SizedFabric, consider
         return Tier("nodes", tuple(None if name is None else f"unit {name}" for name in _fold(units)), spec.nodes, each)
     if network.name == "out-of-band":
         return Tier("ports", ("all",), counted.endpoints, "managed ports of nodes, switches, servers, storage and power units")
-    return Tier("ends", ("nodes", "storage", "servers", "site"), counted.endpoints, "links of nodes, storage, servers, management, site")
+    ends = counted.links.get("node_leaf", 0) + counted.links.get("management_leaf", 0)
+    return Tier("ends", ("nodes", "storage", "servers", "site"), ends, "links of nodes, storage, servers, management, site")
 
 
 def _links(counted: FabricNetwork, tier: str) -> str:
@@ -232,6 +234,8 @@ def _notes(network: Network, counted: FabricNetwork, sized: SizedFabric) -> tupl
     notes = []
     if counted.links.get("leaf_leaf"):
         notes.append(f"{counted.links['leaf_leaf']} links join the two switches")
+    if uplinks := counted.links.get("management_leaf"):
+        notes.append(f"{uplinks} links of {UPLINK_GBPS:g} Gb/s to management switches")
     if network.name == "compute" and sized.choice.chosen is not None:
         plane = sized.choice.chosen.counts.plane
         if plane.spines:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -174,7 +174,8 @@ def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, contex
         *((adapters.assumed,) if adapters.assumed else ()),
         *((f"its links run at {front.speed_gbps:g} Gb/s",) if front.speed_gbps < adapters.speed_gbps else ()),
     )
-    return _network("storage and in-band", f"{front.speed_gbps:g} GbE", front.network, cabling, front.speed_gbps, 0.0, notes)
+    made = _network("storage and in-band", f"{front.speed_gbps:g} GbE", front.network, cabling, front.speed_gbps, 0.0, notes)
+    return replace(made, links={**made.links, "node_leaf": front.own_links, "management_leaf": front.uplinks})
 
 
 def _network(

@@ -63,8 +63,8 @@ class Management:
 
 @dataclass(frozen=True)
 class FrontEnd:
-    """Both networks together: `endpoints` are the used ports of `speed_gbps`, `servers` the management servers, `storage` what the
-    storage brings.
+    """Both networks together: `endpoints` are the used ports of `speed_gbps`, of which `own_links` have one link each (the others fan out
+    to management switches), `servers` the management servers, `storage` what the storage brings.
     """
 
     network: Counted | None
@@ -73,6 +73,7 @@ class FrontEnd:
     servers: int
     endpoints: int
     speed_gbps: float = 0.0
+    own_links: int = 0
 
     @property
     def uplinks(self) -> int:
@@ -130,7 +131,7 @@ def size_front_end(
         if wanted == endpoints:
             break
         endpoints, network = wanted, _network(options, wanted, speed)
-    return FrontEnd(network, management, storage, servers, endpoints, speed)
+    return FrontEnd(network, management, storage, servers, endpoints, speed, fixed)
 
 
 def _network(options: tuple[SwitchOption, ...], endpoints: int, speed_gbps: float) -> Counted | None:
