@@ -25,6 +25,14 @@ if TYPE_CHECKING:
 GB = 1e9
 MESSAGE_BYTES = 8 * 2.0**30
 """The message that is assumed where none is stated: the largest of the usual sweep of nccl-tests, -e 8G."""
+NOT_USED = "measured on site, but not used"
+"""How a sentence begins about what was measured and replaces nothing."""
+RESULTS = {
+    "measured.all_reduce_inside": (),
+    "measured.all_reduce_between": ("measured.all_reduce_nodes",),
+    "measured.step_time": ("measured.gpus",),
+}
+"""What can be measured, and what must be known beside it."""
 LEAST, MOST = 0.02, 5.0
 """Factors beyond these are no property of a fabric but of another test: a bandwidth in Gb/s, a message of another size (assumed)."""
 
@@ -45,6 +53,19 @@ def holds_for(node: Node, answers: Answers) -> bool:
     if answers.given("own_server.gpu"):
         return node.id == OWN_SERVER_ID
     return answers.names("preferences.nodes") == (node.id,)
+
+
+def left_aside(node: Node, answers: Answers) -> tuple[str, ...]:
+    """Return in sentences what was measured but does not count for a node, and which answer is missing for it."""
+    measured = [key for key in RESULTS if answers.given(key)]
+    if not measured:
+        return ()
+    if answers.given("measured.node") and not holds_for(node, answers):
+        return (f"{NOT_USED}: it holds for {answers.text('measured.node')}, and {node.id} is chosen",)
+    if not holds_for(node, answers):
+        return (f"{NOT_USED}: it is not said on which server; measured.node = {node.id} if it was this one",)
+    lacking = [(key, other) for key in measured for other in RESULTS[key] if not answers.given(other)]
+    return tuple(f"{NOT_USED}: {key} = {answers.text(key)} says nothing without {other}" for key, other in lacking)
 
 
 def measured_on(answers: Answers) -> str:

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from catalogs import load_catalog
+from rules.answers import Answers
+from rules.sizing.site_measured import left_aside
 from tests.wizard.calls import call
 from wizard.imports.collective_log import CollectiveLogError, answers_from, read_log
 
@@ -150,7 +153,28 @@ def test_a_measured_step_scales_all_steps_of_its_server():
 def test_what_was_measured_on_one_server_says_nothing_of_another():
     other = ("--set", "preferences.nodes=nvidia-dgx-h100", "--set", "scale.nodes=8", "--set", "scale.mode=fixed")
     told = ("--set", "measured.all_reduce_inside=100 GB/s", "--set", "measured.node=nvidia-dgx-a100-640gb")
-    assert "measured_on_site" not in call("design", *other, *told, "--json").json["design"]["performance"]
+    made = call("design", *other, *told, "--json")
+    assert "measured_on_site" not in made.json["design"]["performance"]
+    assert "not used: it holds for nvidia-dgx-a100-640gb, and nvidia-dgx-h100 is chosen" in made.err
+
+
+@pytest.mark.parametrize(
+    ("answers", "says"),
+    [
+        ({"measured.step_time": "7.2 s", "measured.gpus": "64"}, ["measured.node = nvidia-dgx-h100 if it was this one"]),
+        ({"measured.step_time": "7.2 s", "measured.node": "nvidia-dgx-h100"}, ["says nothing without measured.gpus"]),
+        ({"measured.all_reduce_between": "300 GB/s", "preferences.nodes": "nvidia-dgx-h100"}, ["without measured.all_reduce_nodes"]),
+        ({"measured.step_time": "7.2 s", "measured.gpus": "64", "measured.node": "nvidia-dgx-h100"}, []),
+        ({"measured.date": "2026-11-03"}, []),
+    ],
+)
+def test_a_measurement_that_replaces_nothing_is_named_with_what_is_missing(answers, says):
+    given = Answers()
+    for key, value in answers.items():
+        given = given.with_value(key, value)
+    found = left_aside(load_catalog().nodes["nvidia-dgx-h100"], given)
+    assert len(found) == len(says)
+    assert all(end in sentence for sentence, end in zip(found, says, strict=True))
 
 
 def test_a_server_that_the_catalog_does_not_have_is_named():

@@ -120,6 +120,7 @@ def _earlier(output: str | None) -> dict[str, object]:
 def _narrate(design: Design, output: str | None) -> None:
     """Tell in a few lines what came out."""
     from rules.findings import Kind
+    from rules.sizing.site_measured import NOT_USED
     from wizard.summary import headline
 
     for line in headline(design):
@@ -132,6 +133,9 @@ def _narrate(design: Design, output: str | None) -> None:
         narrate(f"    {each.sentence}")
         for change in each.changes[:1]:
             narrate(f"        smallest change: {change.key}: {change.text}")
+    for notice in design.notices:
+        if notice.startswith(NOT_USED):
+            narrate(f"▲ {notice}")
     warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
     counts = ((warnings, "warning"), (len(design.assumptions), "assumption"), (questions, "vendor question"))
     narrate(", ".join(counted(number, noun) for number, noun in counts))
