@@ -156,7 +156,8 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         decides=("cost.ownership", "{ownership_usd}"),
         because=(
-            "The objective is the lowest cost: owning {unit_count} × {node} for {ownership_years} costs {ownership_usd}, {per_gpu_hour}."
+            "The objective is the lowest cost: owning {unit_count} × {node} for {ownership_years} costs {ownership_usd}, {per_gpu_hour}; "
+            "it leaves out {left_out}."
         ),
     ),
     Rule(
@@ -217,7 +218,8 @@ BUDGET_RULES: tuple[Rule, ...] = (
         decides=("cost.run", "{run_usd}"),
         because=(
             "The run takes {run_gpu_hours} GPU-hours at {gigaflop_per_unit}, {limit_cost_flops} FLOP per active parameter and token and "
-            "the attention ({limit_cost_flops_full_recompute} with full recompute); at {per_gpu_hour} that is {run_usd}, or {per_million}."
+            "the attention ({limit_cost_flops_full_recompute} with full recompute); at {per_gpu_hour} that is {run_usd}, or "
+            "{per_million}{unpriced_words}."
         ),
     ),
     Rule(
@@ -228,6 +230,9 @@ BUDGET_RULES: tuple[Rule, ...] = (
         when=(F.price_known == True, F.run_known == True, F.full_training == False),
         guidance=("G7.5",),
         decides=("cost.run", "{run_usd}"),
-        because=("The run takes {run_gpu_hours} GPU-hours at {gigaflop_per_unit}; at {per_gpu_hour} that is {run_usd}, or {per_million}."),
+        because=(
+            "The run takes {run_gpu_hours} GPU-hours at {gigaflop_per_unit}; at {per_gpu_hour} that is {run_usd}, or "
+            "{per_million}{unpriced_words}."
+        ),
     ),
 )

@@ -71,8 +71,8 @@ OWNERSHIP_RULES: tuple[Rule, ...] = (
         decides=("cost.phases", "{phase_count}"),
         because=(
             "Bought in {phase_count} phases over {last_phase_months} months: the first costs {first_phase_usd} and gives "
-            "{first_phase_gpus} GPUs in {first_phase_racks} racks at {first_phase_kw}, with storage and cooling for all. Spines and units "
-            "are planned for the full size, so that nothing is rewired; later prices and generations are not known."
+            "{first_phase_gpus} GPUs in {first_phase_racks} racks at {first_phase_kw}, with storage and cooling for all{unpriced_words}. "
+            "Spines and units are planned for the full size, so that nothing is rewired; later prices and generations are not known."
         ),
     ),
     Rule(

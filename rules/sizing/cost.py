@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from rules.answers import RATES
+from rules.counting import counted
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.electricity import electricity_price
 from rules.sizing.lookup import fact_value
@@ -65,6 +66,7 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
     residual = residual_value(answers, catalog, sum_of(lines, candidate.node.id), years)
     hours = years * HOURS_PER_YEAR * candidate.gpus
     per_gpu_hour = _divided(ownership, hours, "USD/hour") if hours > 0 else None
+    missing = _missing(lines, server)
     return CostEstimate(
         purchase=purchase,
         energy_per_year=energy,
@@ -73,8 +75,8 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_gpu_hour=per_gpu_hour,
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
-        missing=_missing(lines, server),
-        notes=(*_notes(candidate, server, energy, extra), *uncounted(lines, answers, catalog), *_unused(lines, answers, catalog)),
+        missing=missing,
+        notes=(*_notes(candidate, server, energy, extra, missing), *uncounted(lines, answers, catalog), *_unused(lines, answers, catalog)),
         outlay=outlay,
         yearly=yearly,
         charges=extra,
@@ -261,8 +263,14 @@ def _unused(lines: Iterable[BomLine], answers: Answers, catalog: Catalog) -> tup
     return (f"your own prices of what this bill does not hold: {', '.join(unused)}",) if unused else ()
 
 
-def _notes(candidate: Candidate, server: Quote | None, energy: Range | None, extra: Charges) -> tuple[str, ...]:
-    notes = [f"left out of every total: {', '.join(extra.left_out)}"]
+def left_out_of(missing: tuple[str, ...], extra: Charges | None) -> tuple[str, ...]:
+    """Return what no total of a cost includes: parts without a price, and charges that nobody named."""
+    parts = (f"{counted(len(missing), 'kind')} of parts without a price",) if missing else ()
+    return (*parts, *(extra.left_out if extra is not None else ()))
+
+
+def _notes(candidate: Candidate, server: Quote | None, energy: Range | None, extra: Charges, missing: tuple[str, ...]) -> tuple[str, ...]:
+    notes = [f"left out of every total: {', '.join(left_out_of(missing, extra))}"]
     if server is None:
         notes.append(f"no price of one {candidate.node.name} is known, so there is no total")
     elif server.covers_network:

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import grouped, magnitude
 from catalogs.schema import Status
 from rules.budget_size import kept_free, why_no_more
+from rules.counting import counted
 from rules.findings import Scalar, Stage
 from rules.guidance.money import RULES
 from rules.own_server import OWN_SERVER_ID
 from rules.proposals import sizes_of
 from rules.scale import size_given, sized_by_deadline
-from rules.sizing.cost import cost_of, energy_per_gpu_hour_kwh, purchase_floor_usd, run_gpu_hours
+from rules.sizing.cost import cost_of, energy_per_gpu_hour_kwh, left_out_of, purchase_floor_usd, run_gpu_hours
 from rules.sizing.electricity import electricity_price, text_of
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.prices import lowest_price, months, newest_month, quote_of, server_quote
@@ -130,7 +131,8 @@ def _purchase_facts(cost: CostEstimate, candidate: Candidate, context: Context) 
         "has_missing": bool(others),
         "missing_count": len(others),
         "missing": _listed(others),
-        "left_out": ", ".join(cost.charges.left_out if cost.charges else ()),
+        "left_out": ", ".join(left_out_of(cost.missing, cost.charges)),
+        "unpriced_words": f", without {counted(len(cost.missing), 'kind')} of parts that have no price" if cost.missing else "",
         **_class_facts(cost.bom),
         **_missing_facts(others),
     }

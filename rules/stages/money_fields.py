@@ -53,6 +53,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("missing_server", "which, as text"),
     FactField("missing_server_words", "how many kinds, in words"),
     FactField("left_out", "what no total includes"),
+    FactField("unpriced_words", "how many kinds of parts without a price a total leaves out"),
     FactField("ownership_years", "years of ownership"),
     FactField("energy_known", "whether the energy's cost is known"),
     FactField("energy_year_usd", "expected cost of a year's energy"),

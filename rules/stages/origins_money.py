@@ -63,6 +63,7 @@ ORIGINS: dict[str, Origin] = {
             "sizing.storage_price.class_quote", "bill.lines", "price.low", "fact.storage-class-flash", "storage_cpu:capacity_needed_tb"
         ),
     ),
+    "unpriced_words": computed("sizing.cost.cost_of", "missing"),
     "left_out": Origin(_CHARGES, note="no sourced figure of these is in the catalog, and nobody said one"),
     "ownership_years": taken("budget.years"),
     **for_each("energy_known energy_year_usd", _ENERGY),

@@ -16,6 +16,7 @@ from rules.sizing.renting import costs_at, crossing_of, offers_of
 from rules.sizing.results import CostEstimate, Range
 from rules.sizing.schedule import Phase, Task, phases_of, placed, run_days_in_phases
 from rules.sizing.sensitivity import sensitivities
+from wizard.pictures import text
 
 B200 = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.nodes": 8, "training.tokens": "1T"}
 
@@ -155,6 +156,22 @@ def test_an_own_price_stands_before_the_catalog_and_changes_the_bill(catalog):
 
 
 # ------------------------------------------------------------------------------------------------------ what owning costs
+
+
+def test_whatever_tells_a_total_says_how_many_parts_it_leaves_out(catalog):
+    """The sentences on buying, owning, the run and phases, the notes of the cost, and the picture of renting."""
+    answers = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.nodes": 8, "training.tokens": "1T"}
+    considered = consider(Answers.of({**answers, "budget.phases": 2, "budget.phase_interval": "6 months"}), catalog)
+    candidate = considered.ranking.chosen.candidate
+    kinds = len(candidate.cost.missing)
+    assert kinds > 5
+    assert f"left out of every total: {kinds} kinds of parts without a price" in candidate.cost.notes[0]
+    said = {found.rule: found.because for found in candidate.findings}
+    for rule in ("money.cheapest_decided", "money.ownership_scope", "money.crossing"):
+        assert f"{kinds} kinds of parts without a price" in said[rule], rule
+    for rule in ("money.run_cost", "money.phased"):
+        assert f"without {kinds} kinds of parts that have no price" in said[rule], rule
+    assert f"owning leaves out {kinds} kinds of parts without a price" in " ".join(text("rent_or_buy", considered, 120))
 
 
 def test_taxes_installation_support_and_staff_by_hand(catalog):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
-from rules.sizing.cost import run_gpu_hours
+from rules.sizing.cost import left_out_of, run_gpu_hours
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import RentOrBuy, costs_at, rent_or_buy
 from wizard.pictures.chart import Axis, Chart, Series, both_ways
@@ -66,6 +66,9 @@ def _notes(candidate: Candidate, found: RentOrBuy) -> tuple[str, ...]:
         share = found.run_hours / found.owned_hours
         told = f"{share:.1%}" if share >= LEAST_SHARE else f"less than {LEAST_SHARE:.1%}"
         notes.append(f"the run itself uses {told} of the hours of {candidate.gpus:,} GPUs")
+    cost = candidate.cost
+    if cost is not None and (missing := left_out_of(cost.missing, None)):
+        notes.append(f"owning leaves out {', '.join(missing)}")
     dates = sorted({offer.date for offer in found.offers if offer.date and not offer.spot})
     if dates:
         notes.append(f"cloud prices on demand of {dates[0]} to {dates[-1]}; commitments are negotiated")
