@@ -99,10 +99,13 @@ async def test_every_registered_picture_is_shown_within_80_columns_and_memory_na
 
 async def test_a_picture_is_exported_as_svg_and_as_text_and_the_report_is_written_and_copied(tmp_path):
     async with interview(WIDE, engine=REAL) as (app, pilot):
+        told = f"Wrote {PICTURES[0].id}.svg"
         await press(app, pilot, "f6", "e", "enter")
+        assert any(told in each.message for each in app._notifications)
         written = tmp_path / f"{PICTURES[0].id}.svg"
         assert "<svg" in written.read_text()
-        await press(app, pilot, "e")
+        await press(app, pilot, "space", "b", "e")
+        assert not list(app._notifications)  # a notice covers neither picture nor dialog
         await press(app, pilot, *["backspace"] * 3)
         await type_text(app, pilot, "txt")
         await press(app, pilot, "enter")

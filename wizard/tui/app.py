@@ -273,6 +273,7 @@ class WizardApp(AskedApp):
 
     async def action_show_tab(self, tab: str) -> None:
         """Show a tab of the design, in place of the one that is there."""
+        self.clear_notifications()
         here = self.screen
         if isinstance(here, TabScreen) and here.tab == tab:
             return

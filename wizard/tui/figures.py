@@ -53,7 +53,7 @@ def live_lines(work: Work, width: int) -> list[Content]:
     """Return the three lines of the live strip; of the figures, those that fit into `width`."""
     design = work.design
     if design is None:
-        return [Content("there is no design yet" if work.error else "reading the catalog …"), Content(""), Content("")]
+        return [Content("there is no design yet" if work.error else "the design is being worked out …"), Content(""), Content("")]
     if design.figures is None:
         head = Content.assemble((f"{sign('conflict')} no design: nothing that the answers allow can be sized", "bold $text-error"))
         return [head, Content(""), _counts(work, design)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 import time
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual import work as in_worker
 from textual.content import Content
@@ -25,10 +26,14 @@ if TYPE_CHECKING:
     from textual.screen import ModalScreen
     from textual.timer import Timer
 
+    from wizard.session import Session
+
 DEBOUNCE_S = 0.06
 """Pause after the last key before the engine runs; a person's keys come about twice as far apart while typing a word."""
 KEEP_S = 0.5
 """The autosave is written at most this often: a killed program loses no more typing than this, and a slow disk is not worn by every key."""
+PATIENCE_S = 0.25
+"""How long an answer waits for the one before it to be on disk; on a disk that hangs the screen must not."""
 URGENT = "-urgent"
 ANSWERS_FILE = "my-answers.toml"
 
@@ -56,6 +61,7 @@ class KeepingApp(KeysApp):
         self.work = Work()
         self._keeping: Timer | None = None
         self._kept_at = -KEEP_S
+        self._before: threading.Thread | None = None
 
     def notify(
         self,
@@ -68,6 +74,11 @@ class KeepingApp(KeysApp):
     ) -> None:
         """Show a notice as it is written: names of files and messages about them may hold brackets, which are no markup."""
         super().notify(message, title=title, severity=severity, timeout=timeout, markup=markup)
+
+    def push_screen(self, *arguments: Any, **options: Any) -> Any:
+        """Show a screen in front; notices on what the person did before would cover it."""
+        self.clear_notifications()
+        return super().push_screen(*arguments, **options)
 
     def show_work(self) -> None:
         """Show the work on the screen that is in front, and on the one under a dialog."""
@@ -82,12 +93,28 @@ class KeepingApp(KeysApp):
             wait = max(DEBOUNCE_S, self._kept_at + KEEP_S - time.monotonic())
             self._keeping = self.set_timer(wait, self._keep_now)
 
+    def keep_field(self) -> None:
+        """Write the autosave at once: a field is left."""
+        if self._keeping is not None:
+            self._keeping.stop()
+            self._keep_now()
+
+    def keep_before(self, session: Session) -> None:
+        """See to it that no more than one answer can be lost: what was said before is on disk before another answer changes."""
+        if self.work.outruns(session) and (self._before is None or not self._before.is_alive()):
+            self._before = threading.Thread(target=self._write, args=(self.work,), daemon=True)
+            self._before.start()
+            self._before.join(PATIENCE_S)
+
     def _keep_now(self) -> None:
         self._keeping, self._kept_at = None, time.monotonic()
         self._keep(self.work)
 
     @in_worker(thread=True, description="keep the answers", group="keep", exit_on_error=False)
     def _keep(self, work: Work) -> None:
+        self._write(work)
+
+    def _write(self, work: Work) -> None:
         before = work.at_risk
         work.autosave()
         if work.at_risk != before:

@@ -133,6 +133,7 @@ class LookScreen(TabScreen):
 
     def action_show_picture(self, picture: str) -> None:
         """Show a picture from its top."""
+        self.app.clear_notifications()
         self.picture = picture
         self.query_one("#picture-pane").scroll_home(animate=False)
         self.show_work()
