@@ -10,7 +10,7 @@ from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate
 if TYPE_CHECKING:
     import argparse
 
-COLUMNS = ("id", "s/step", "tokens/s/GPU", "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
+COLUMNS = ("id", "s/step", "from", "to", "tokens/s/GPU", "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
 UNKNOWN = "?"
 
 
@@ -77,7 +77,9 @@ def _print_remedies(results: list[dict[str, Any]]) -> None:
 
 def _cells(result: dict[str, Any]) -> tuple[str, ...]:
     memory = result["memory_gib"] or {}
-    numbers = [result["iteration_s"], result["tokens_per_s_per_gpu"], result["tflops_per_gpu"]]
+    seconds, span = result["iteration_s"], result["step_range"]
+    steps = [seconds, *((seconds * span[end] for end in ("low", "high")) if seconds is not None and span else (None, None))]
+    numbers = [*steps, result["tokens_per_s_per_gpu"], result["tflops_per_gpu"]]
     share = result["mfu"]
     sizes = [memory.get(key) for key in ("expected", "low", "high")]
     return (
