@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from rules.cases import all_rules
 from rules.findings import Kind
@@ -21,6 +22,7 @@ from wizard.tui.actions import ACTIONS, actions_of
 from wizard.tui.help import help_text
 from wizard.tui.screens.compare import CompareScreen
 from wizard.tui.screens.interview import InterviewScreen
+from wizard.tui.screens.jump import JumpDialog
 from wizard.tui.screens.lists import DesignScreen
 from wizard.tui.screens.look import LookScreen
 from wizard.tui.screens.start import _description
@@ -43,6 +45,18 @@ async def test_a_letter_jumps_to_any_step_field_or_screen():
         assert app.screen.focused_row().key == wanted.key
         await press(app, pilot, "f12", "D")
         assert isinstance(app.screen, LookScreen)
+
+
+async def test_a_key_held_with_alt_is_no_letter():
+    """Terminals send Alt and j as Escape and j, which the library hands on as "alt+j" with the letter j."""
+    async with interview() as (app, pilot):
+        for _ in range(2):  # on choices, and on a field of text
+            app.post_message(events.Key("alt+j", "j"))
+            await rest(app, pilot)
+            assert isinstance(app.screen, JumpDialog)
+            await press(app, pilot, "escape", "tab")
+        assert not app.work.answers.values
+        assert not app.work.session.drafts
 
 
 async def test_the_step_bar_tells_the_state_of_every_step():

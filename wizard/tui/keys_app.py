@@ -16,6 +16,10 @@ QUICK_TURNS, MOST_TURNS, PAUSE_S, IDLE_TURNS = 60, 160, 0.003, 2
 """Turns to wait for what a key does: at once, then in small pauses, at most a third of a second; quiet for so many turns."""
 
 
+MODIFIED = frozenset(("alt", "ctrl", "super", "meta", "hyper"))
+"""What a key is held down with where it writes no letter."""
+
+
 class KeysApp(App[int]):
     """Hands on keys and pastes one by one.
 
@@ -30,6 +34,8 @@ class KeysApp(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         """Hand on an event; a key waits until what came before it is done."""
+        if isinstance(event, events.Key) and MODIFIED & {*event.key.split("+")[:-1]}:
+            event.character = None  # Alt and j arrive as Escape and j: a field would take the letter, and no action would have the key
         if not isinstance(event, (events.Key, events.Paste)) or event.is_forwarded:
             await super().on_event(event)
         elif self._acting:
