@@ -32,6 +32,8 @@ MOST_ROUNDS = 4
 """How often one finding is followed: a larger budget may buy another candidate, which asks for a little more again."""
 MOST_STEPS = 24
 """Remedies that are applied in all; a design has a handful of conflicts."""
+MOST_DESIGNS = 96
+"""Designs that are made in all; a handful of conflicts take about twenty."""
 WHAT_IS_TRAINED = ("workload.", "model.")
 """Answers that say what is trained. No remedy changes them unless its finding is named: the design would be that of another wish."""
 _WEIGHT = {Strength.HARD: 2, Strength.STRONG: 1, Strength.ADVICE: 0}
@@ -173,10 +175,16 @@ class _Mender:
         self.catalog, self.design, self.trade, self.key = catalog, design, trade, key
         self.applied: list[Applied] = []
         self.refused: dict[str, str] = {}
+        self.made = 1
+
+    @property
+    def spent(self) -> bool:
+        """Return whether another remedy, and all together at the end, might take more designs than may be made."""
+        return self.made + 2 * MOST_ROUNDS + 1 > MOST_DESIGNS
 
     def all(self, *, warnings: bool) -> None:
         """Follow every conflict, the hardest first, then the warnings where asked; what comes up meanwhile is followed as well."""
-        while len(self.applied) < MOST_STEPS:
+        while len(self.applied) < MOST_STEPS and not self.spent:
             waiting = [each for each in self._standing(warnings=warnings) if each.rule not in self.refused]
             if not waiting:
                 break
@@ -195,6 +203,9 @@ class _Mender:
         for remedy in ready(finding):
             if self.key not in ("", remedy.key):
                 continue
+            if self.spent:
+                why = f"{MOST_DESIGNS} designs were made for others; name the finding to have it tried"
+                break
             if not asked and remedy.key.startswith(WHAT_IS_TRAINED):
                 why = f"{remedy.key} = {remedy.value} would, but trains something else; name the finding to have it so"
                 continue
@@ -212,14 +223,18 @@ class _Mender:
 
     def _tried(self, rule: str, remedy: Remedy) -> tuple[Design, Remedy]:
         """Apply a remedy, and again as long as the finding comes back with more of the same."""
-        design = advise(apply(self.design.answers, remedy), self.catalog)
+        design = self._advised(apply(self.design.answers, remedy))
         for _ in range(MOST_ROUNDS):
             again = next((more for each in design.findings if each.rule == rule for more in ready(each) if more.key == remedy.key), None)
             if again is None or again.value == remedy.value:
                 break
             remedy = again
-            design = advise(apply(design.answers, remedy), self.catalog)
+            design = self._advised(apply(design.answers, remedy))
         return design, remedy
+
+    def _advised(self, answers: Answers) -> Design:
+        self.made += 1
+        return advise(answers, self.catalog)
 
     def _objection(self, finding: Finding, trial: Design, remedy: Remedy) -> str:
         """Return why a trial is not kept, "" where it is."""

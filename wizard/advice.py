@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rules.conflicts import Conflicts
     from rules.design import Design
     from rules.explanation.ground import Ground
+    from rules.remedies import Mended
     from rules.whynot.whynot import WhyNot
     from wizard.certainty import Effect
 
@@ -126,6 +127,25 @@ class Adviser:
                 with watched(watch or _never_ending):
                     return find_conflicts(answers, catalog)
             except (AnswerError, StoppedError):
+                return None
+
+    def mend(self, answers: Answers, watch: Watch | None = None, *, warnings: bool = False) -> Mended | str | None:
+        """Return the design before and after all remedies; a message where that is impossible, None where `watch` stops it."""
+        from rules.answers import AnswerError
+        from rules.watching import StoppedError, watched
+
+        with self._lock:
+            catalog = self._load()
+            if catalog is None or not self.can_explain:
+                return self.catalog_error or None
+            from rules.remedies import mend
+
+            try:
+                with watched(watch or _never_ending):
+                    return mend(answers, catalog, warnings=warnings)
+            except AnswerError as error:
+                return str(error)
+            except StoppedError:
                 return None
 
     def effects(self, design: Design, watch: Watch | None = None) -> list[Effect] | None:

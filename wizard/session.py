@@ -49,6 +49,14 @@ class Session:
             changed, session = changed.with_value(key, raw, origin), session._undrafted(key)
         return session if changed.values == self.answers.values else session._to(changed)
 
+    def replaced(self, answers: Answers) -> Session:
+        """Return the session with other answers altogether, in one step of undo; what was typed into one that changed is forgotten."""
+        session = self
+        for key in {*answers.values, *self.answers.values}:
+            if answers.values.get(key) != self.answers.values.get(key):
+                session = session._undrafted(key)
+        return session if answers.values == self.answers.values else session._to(answers)
+
     def clear(self, key: str) -> Session:
         """Return the session in which `key` is not answered."""
         if key not in self.answers.values:

@@ -70,6 +70,16 @@ class TestAll:
         named = mend(given, catalog, "vram.state_does_not_fit", key="workload.kind")
         assert named.after.answers.text("workload.kind") == "fine_tuning_lora"
 
+    def test_a_bounded_number_of_designs_is_made(self, catalog, monkeypatch):
+        """What is not tried for want of designs is left, and says so; what was kept until then stands."""
+        monkeypatch.setattr(remedies, "MOST_DESIGNS", 10)
+        made = []
+        monkeypatch.setattr(remedies, "advise", lambda *given: made.append(given) or advise(*given))
+        mended = mend(answers(facility__rack_power="8 kW", facility__total_power="10 kW", budget__purchase="100k USD"), catalog)
+        assert len(made) <= 10
+        assert mended.applied
+        assert all(not each.why for each in mended.left)
+
     def test_nothing_to_do(self, catalog):
         mended = mend(answers(), catalog)
         assert (mended.applied, mended.left, mended.comparison.differs) == ((), (), False)

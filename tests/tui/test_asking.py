@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 
 from tests.screen_text import screen_text
@@ -139,6 +140,20 @@ async def test_the_conflict_screen_lists_only_the_answers_involved_each_with_cha
         assert "Change  Power per rack" in text
         assert "Smallest change" in text
         assert "Texas" not in text
+        before = app.work.answers
+        for choice, changed in (("drop", False), ("keep", True)):
+            await pilot.press("f")
+            await until(app, pilot, TextDialog)
+            text = app.screen._text.plain
+            assert re.search(r"fixed power.rack_power_exceeded: facility.rack_power = 5 kW → [\d.]+ kW", text)
+            assert re.search(r"^conflicts +\d+ +0 .*better$", text, re.MULTILINE)
+            app.screen.dismiss(choice)
+            await rest(app, pilot)
+            assert (app.work.answers != before) is changed
+        assert app.work.design.fits
+        assert app.work.answers.provenance["facility.rack_power"] == "fix"
+        await press(app, pilot, "ctrl+z")
+        assert app.work.answers == before  # one step takes all of it back
         await press(app, pilot, "enter")
         assert app.screen.focused_row().key in keys
 
@@ -179,6 +194,8 @@ async def test_without_a_conflict_it_says_so():
         app.action_find_conflicts()
         await rest(app, pilot)
         assert any("no conflict" in each.message for each in app._notifications)
+        await press(app, pilot, "f4", "f")
+        assert any("No conflict, and no warning" in each.message for each in app._notifications)
 
 
 async def test_what_the_open_answers_cost_is_listed_and_leads_to_the_question():

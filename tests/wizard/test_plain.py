@@ -117,7 +117,13 @@ def test_a_conflict_names_the_answers_in_conflict_and_its_change_shows_before_an
     assert figures.split()[1:] == ["1", "0", "\N{MINUS SIGN}1", "better"]
     after = called.out.partition("> conflicts")[2]
     assert after.startswith("\nThere is no conflict.")
-    assert "budget.purchase = 100 USD cannot hold" in after
+    called = talk(*SMALL, "set facility.total_power=100 W", "fix all", "conflicts", "undo", "answers", "quit", "quit")
+    assert "fixed power.total_exceeded: facility.total_power = 100 W → " in called.out
+    assert "All of this was changed; undo takes it back at once." in called.out
+    assert called.out.partition("> conflicts")[2].startswith("\nThere is no conflict.")
+    assert "100 W" in called.out.partition("Taken back")[2].partition("> answers")[2]
+    called = talk(*SMALL, "100 USD", "fix all", "quit", "quit")
+    assert "Nothing was changed: no remedy helps" in called.out  # nobody has named the price: raising the budget proves nothing
 
 
 def test_the_exit_code_tells_whether_the_design_fits(tmp_path):

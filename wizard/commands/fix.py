@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rules.counting import counted
@@ -38,6 +37,7 @@ def run(options: argparse.Namespace) -> int:
     from rules.answers import field_of
     from rules.remedies import NoSuchFindingError, mend
     from wizard.files import load
+    from wizard.mending import mended_lines
     from wizard.policies import under_policies
 
     if options.key:
@@ -67,31 +67,12 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print_json({"file": options.design, "fits": mended.after.fits, **mended.document()})
     else:
-        _print(mended)
+        for line in mended_lines(mended, WIDTH):
+            print(line)
     if options.output is not None:
         _write(options.output, mended, loaded, catalog)
     _narrate(mended, options.output)
     return GOOD if mended.after.fits else NO
-
-
-def _print(mended: Mended) -> None:
-    from rules.comparison.text import comparison_lines
-
-    for each in mended.applied:
-        print(f"fixed {each.finding}: {each.key} = {each.before or 'not answered'} → {each.after}")
-        _wrapped(each.text)
-    for left in mended.left:
-        print(f"left {left.finding}: {left.why or 'not tried'}")
-        _wrapped(left.because)
-        for choice in left.choices:
-            _wrapped(f"yours to choose: {choice.key}: {choice.text}")
-    if mended.applied:
-        print()
-        print("\n".join(comparison_lines(mended.comparison, width=WIDTH)))
-
-
-def _wrapped(text: str) -> None:
-    print(textwrap.fill(text, WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False))
 
 
 def _write(output: str, mended: Mended, loaded: Loaded, catalog: Catalog) -> None:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rules.answer_fields import FIELDS
 from rules.answers import AnswerError
-from rules.findings import Remedy
 from wizard.changes import answers_changed, difference
 from wizard.files import FileError
 from wizard.interview import load_interview
@@ -180,13 +180,22 @@ def _warnings(design: Design) -> list[str]:
     return [f"Warning: {each.because} (how {each.rule})" for each in design.of_kind(Kind.WARNING)]
 
 
-def _changes(dialogue: Dialogue) -> list[Remedy]:
+@dataclass(frozen=True)
+class _Offered:
+    """What would help: an answer to change. `value` is None where the answer is taken away, "" where the person must choose."""
+
+    key: str
+    value: str | None
+    text: str
+
+
+def _changes(dialogue: Dialogue) -> list[_Offered]:
     """Return what would help, as it is numbered: the remedies of the conflicts, then the smallest change of each answer in conflict."""
     design = dialogue.work.design
-    remedies = [remedy for found in (design.conflicts if design else ()) for remedy in found.remedies]
+    remedies = [_Offered(each.key, each.value, each.text) for found in (design.conflicts if design else ()) for each in found.remedies]
     found = dialogue.adviser.find_conflicts(dialogue.work.answers) if design is not None and not design.fits else None
     sets = found.sets if found is not None else ()
-    return remedies + [Remedy(each.key, each.after, f"{each.key}: {each.text}") for one in sets for each in one.changes]
+    return remedies + [_Offered(each.key, each.after or None, f"{each.key}: {each.text}") for one in sets for each in one.changes]
 
 
 def _conflicts(dialogue: Dialogue, rest: str) -> None:
@@ -201,27 +210,51 @@ def _conflicts(dialogue: Dialogue, rest: str) -> None:
     dialogue.say(*_numbered(_changes(dialogue)))
 
 
-def _numbered(changes: list[Remedy]) -> list[str]:
+def _numbered(changes: list[_Offered]) -> list[str]:
     return [f"  Change {number}: {each.text}" for number, each in enumerate(changes, start=1)]
 
 
 def _fix(dialogue: Dialogue, rest: str) -> None:
+    if rest.lower() == "all":
+        _fix_all(dialogue)
+        return
     changes = _changes(dialogue)
     if not changes:
-        dialogue.say("There is nothing to fix.")
+        dialogue.say("There is no conflict to fix; fix all looks for remedies of the warnings.")
         return
     if not rest.isdigit() or not 1 <= int(rest) <= len(changes):
-        dialogue.say(*_numbered(changes), "Write fix and a number.")
+        dialogue.say(*_numbered(changes), "Write fix and a number, or fix all.")
         return
-    remedy = changes[int(rest) - 1]
-    if not remedy.value:
-        dialogue.say(f"The value is yours to choose: {remedy.text}.")
-        _go(dialogue, remedy.key)
+    change = changes[int(rest) - 1]
+    if change.value == "":
+        dialogue.say(f"The value is yours to choose: {change.text}.")
+        _go(dialogue, change.key)
         return
-    session = dialogue.work.session.answer(remedy.key, remedy.value)
+    if not any(each.key == change.key for each in FIELDS):
+        dialogue.say(f"{change.key} is a policy of the site, no answer; whoever keeps it changes it in its file.")
+        return
+    session = dialogue.work.session
+    session = session.clear(change.key) if change.value is None else session.answer(change.key, change.value)
     _show_difference(dialogue, session.answers)
     dialogue.change(session)
-    dialogue.say(f"Changed: {remedy.text}. undo takes it back.")
+    dialogue.say(f"Changed: {change.text}. undo takes it back.")
+
+
+def _fix_all(dialogue: Dialogue) -> None:
+    """Apply the remedies of all conflicts, or of the warnings where there is none; one undo takes all back."""
+    from wizard.mending import mended_lines
+
+    design = dialogue.work.design
+    mended = dialogue.adviser.mend(dialogue.work.answers, warnings=design is not None and design.fits)
+    if mended is None or isinstance(mended, str):
+        dialogue.say(f"Nothing was changed: {mended or 'there is no design'}.")
+        return
+    dialogue.say(*mended_lines(mended, WIDTH))
+    if mended.applied:
+        dialogue.change(dialogue.work.session.replaced(mended.after.answers))
+        dialogue.say("All of this was changed; undo takes it back at once.")
+    else:
+        dialogue.say("Nothing was changed: no remedy helps without doing as much harm. conflicts names the smallest changes.")
 
 
 def _certainty(dialogue: Dialogue, rest: str) -> None:
@@ -342,7 +375,7 @@ COMMANDS: Mapping[str, Command] = {
     "reasons": Command("every decision and why", _lines(told.reason_lines, "Nothing was decided yet.")),
     "warnings": Command("what to look at", _lines(_warnings, "There is no warning.")),
     "conflicts": Command("what cannot hold together, and the smallest changes", _conflicts),
-    "fix": Command("apply a remedy; shows before and after", _fix, "[NUMBER]"),
+    "fix": Command("apply a remedy, or those of all conflicts; shows before and after", _fix, "[NUMBER or all]"),
     "rejected": Command("candidates that will not do", _lines(told.rejected_lines, "No candidate was rejected.")),
     "compare": Command("candidates, filtered by words and limits such as days<60", _compare, "[FILTER]"),
     "assumptions": Command("what is assumed", _lines(told.assumption_lines, "Nothing is assumed.")),

@@ -107,6 +107,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter_rows", ("slash",), "Filter", "Show only the lines that hold the words that you type.", "list", "filter"),
     Action("ask_why_not", ("n",), "Why not …", "What stood against a GPU, server, fabric or plan, and what would admit it.", "list"),
     Action("ask_what_if", ("i",), "What if …", "One answer changed: the design beside the design as it is; keep it or drop it.", "list"),
+    Action("fix_all", ("f",), "Fix all", "Apply the remedies of all conflicts, or of the warnings, on the side; keep or drop.", "list"),
     # the comparison
     Action("sort_next", ("s",), "Sort by the next figure", "By rank, GPUs, time, purchase, owning, power and so on.", "compare", "sort"),
     Action("sort_turn", ("r",), "Turn the order", "Largest first, or smallest first.", "compare"),

@@ -82,6 +82,8 @@ def reasons(design: Design) -> list[Row]:
         rows += [heading(f"{sign('conflict')} Conflicts", "the design may be saved all the same"), *map(finding_row, design.conflicts)]
         told = Content.assemble((" > ", "bold"), "Which answers cannot hold together, and what would help")
         rows.append(Row(told, "Conflicts", action="find_conflicts"))
+        told = Content.assemble((" > ", "bold"), "Fix all: what the remedies would change, before and after")
+        rows.append(Row(told, "Fix all", action="fix_all"))
     notices = [each for each in (*design.notices, own_note()) if each]
     if notices:
         rows.append(heading(f"{sign('warning')} What the design rests on"))

@@ -143,6 +143,12 @@ class ListScreen(WizardScreen):
         """Ask what another answer would change; the line that is pointed at says which, where it can."""
         self.wizard.asker.ask_what_if(self.named_answer())
 
+    def action_fix_all(self) -> None:
+        """Apply all remedies on the side, and show what they change."""
+        from wizard.tui.mending import fix_all
+
+        fix_all(self.wizard)
+
     def named_product(self) -> str:
         """Return the product that the line is about, "" for none."""
         return ""
