@@ -74,6 +74,11 @@ class Work:
     causes: tuple[str, ...] = ()
     _lock: threading.Lock = field(default_factory=threading.Lock, repr=False)
     _written: object = None
+    _kept_session: Session | None = field(default=None, repr=False)
+
+    def __post_init__(self) -> None:
+        """Begin with what is on disk: what was opened or resumed, or answers that nobody gave."""
+        self._kept_session = self.session
 
     @property
     def name(self) -> str:
@@ -126,6 +131,11 @@ class Work:
             self.generation += 1
         return changed
 
+    def outruns(self, session: Session) -> bool:
+        """Return whether `session` changes an answer while the change of another one is not on disk yet: a kill could lose both."""
+        waiting = _differing(self._kept_session or self.session, self.session)
+        return bool(waiting) and not _differing(self.session, session) <= waiting
+
     def settle(self, advice: Advice) -> None:
         """Take over advice on the answers as they are. The last good design stays beside an error."""
         self.settled, self.error = advice.generation, advice.error
@@ -175,15 +185,18 @@ class Work:
         answers = session.answers if session.base is None else session.base
         state = (answers, session.aside, session.drafts, self.step, tuple(sorted(self.visited)))
         nothing = self.generation == 0 and self.untouched and not session.drafts and self.kept is None
-        if nothing or (state == self._written and (self.kept is None or self.kept.ours)):
-            return
+        if not nothing and (state != self._written or (self.kept is not None and not self.kept.ours)):
+            self._write_kept(session, answers)
+            self._written = state
+        self._kept_session = session
+
+    def _write_kept(self, session: Session, answers: Answers) -> None:
         if (self.saved or not (answers.values or session.aside)) and not session.drafts:
             self._forget()
         else:
             left = Left(self.step, tuple(sorted(self.visited)), session.drafts, session.aside)
             text = mark_line(self.path) + left.line() + answers_text(answers, self._kept_meta())
             self.kept = write_kept(place_for(self.path, self.kept), text)
-        self._written = state
 
     def _kept_meta(self) -> dict[str, Any]:
         return {key: value for key, value in self.meta.items() if key in ("name", "created", "notes")}
@@ -234,7 +247,14 @@ class Work:
         self.path, self.meta, self.is_design = path, meta, True
         self.opened, self.changes = None, ()
         self.session = replace(self.session, saved=design.answers)
+        self._kept_session = replace(self.session, answers=design.answers)
         self._written = None
+
+
+def _differing(one: Session, other: Session) -> set[str]:
+    """Return the keys whose answer, or text that is no answer, is not the same in two sessions."""
+    before, now = ({**each.answers.values, **{f"{key}?": text for key, text in each.drafts}} for each in (one, other))
+    return {key.removesuffix("?") for key in {*before, *now} if before.get(key) != now.get(key)}
 
 
 class Opened(NamedTuple):

@@ -290,6 +290,32 @@ async def test_keys_without_a_pause_are_kept_all_the_same(monkeypatch):
         assert len(writes) <= 5
 
 
+async def test_what_was_said_before_is_on_disk_before_another_answer_changes(monkeypatch):
+    async with interview() as (app, pilot):
+        await press(app, pilot, "1", "tab")
+        monkeypatch.setattr(type(app), "keep", lambda self: None)  # as if the program was killed before the next writing
+        monkeypatch.setattr(type(app), "keep_field", lambda self: None)
+        app.change(app.work.session.answer("scale.deadline", "5 days"))
+        app.change(app.work.session.answer("scale.deadline", "54 days"))
+        app.change(app.work.session.draft("budget.purchase", "many"))
+        assert 'deadline = "54 days"' in autosave_of(None).read_text()
+        app.change(app.work.session.answer("facility.racks", "40"))
+        assert '"budget.purchase": "many"' in autosave_of(None).read_text()
+        assert "racks" not in autosave_of(None).read_text()
+
+
+async def test_a_disk_that_hangs_does_not_stop_the_keys(monkeypatch):
+    async with interview() as (app, _):
+        let_go = threading.Event()
+        monkeypatch.setattr(type(app.work), "autosave", lambda self: let_go.wait(20))
+        begin = time.monotonic()
+        for key, text in (("scale.deadline", "54 days"), ("budget.purchase", "3M USD"), ("facility.racks", "40"), ("budget.years", "4")):
+            app.change(app.work.session.answer(key, text))
+        waited = time.monotonic() - begin
+        let_go.set()
+        assert waited < 5  # one patience, not three times the disk
+
+
 # --- several wizards
 
 

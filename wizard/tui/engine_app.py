@@ -47,6 +47,7 @@ class EngineApp(KeepingApp):
 
     def change(self, session: Session) -> None:
         """Take over a session that a screen made; the engine follows."""
+        self.keep_before(session)
         drafts = self.work.session.drafts
         if self.work.change(session):
             self.follow()

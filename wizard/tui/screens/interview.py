@@ -305,6 +305,7 @@ class InterviewScreen(WizardScreen):
         event.stop()
         if self._before_edit is not None and self._before_edit[0] != event.key:
             self._before_edit = None
+            self.wizard.keep_field()
         self._show_hint()
 
     async def action_dont_know(self) -> None:
