@@ -25,13 +25,13 @@ PERCENT = 100.0
 
 
 def size_in_words(size: float) -> str:
-    """Return a number of bytes as people say it: "112 KB", "1.4 MB"; unknown where it is 0."""
+    """Return a number of bytes as people say it: "112 KB", "1.4 MB", "5.68 TB"; unknown where it is 0."""
     if size <= 0:
         return "unknown"
-    for most, scale, unit in ((1e6, 1e3, "KB"), (1e9, 1e6, "MB")):
+    for most, scale, unit in ((1e6, 1e3, "KB"), (1e9, 1e6, "MB"), (1e12, 1e9, "GB")):
         if size < most:
             return f"{size / scale:.3g} {unit}"
-    return f"{size / 1e9:.3g} GB"
+    return f"{size / 1e12:.3g} TB"
 
 
 def need_facts(sized: Assessed, candidate: Candidate, context: Context) -> dict[str, Scalar]:

@@ -7,6 +7,7 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
+from rules.stages.storage_cpu_facts import size_in_words
 from wizard.pictures import text
 from wizard.pictures.goodput import _chart as goodput_chart
 from wizard.pictures.money import _bars
@@ -61,3 +62,9 @@ def test_data_paths_name_every_place_with_its_rate(considered):
     for words in ("GB/s", "storage network", "50 GB/s to each of 2,048 nodes", "local NVMe", "host memory", "8 × NVIDIA H100", "3.35 TB/s"):
         assert words in lines, words
     assert "GPUDirect Storage" in lines
+    assert "a checkpoint of 5.68 TB is written" in lines  # 405.9 billion parameters of 14 bytes
+
+
+@pytest.mark.parametrize(("size", "words"), [(358.4e6, "358 MB"), (999e9, "999 GB"), (5.68e12, "5.68 TB"), (0.0, "unknown")])
+def test_sizes_as_people_say_them(size, words):
+    assert size_in_words(size) == words

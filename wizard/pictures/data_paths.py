@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.findings import Stage
 from rules.sizing.checkpoint import HOST_COPY_BYTES_PER_S, in_words, rate_in_words
+from rules.stages.storage_cpu_facts import size_in_words
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -108,8 +109,8 @@ def _shared(candidate: Candidate) -> list[Place]:
 
 def _needed(facts: dict[str, object]) -> str:
     return (
-        f"data {facts['dataset_read']}, restore {facts['restore_read']}; back up: checkpoints {_rate(facts, 'write_needed_gb_per_s')} "
-        f"every {facts['checkpoint_interval']}"
+        f"data {facts['dataset_read']}, restore {facts['restore_read']}; back up: checkpoints every {facts['checkpoint_interval']}, "
+        f"{_rate(facts, 'write_needed_gb_per_s')} or more"
     )
 
 
@@ -144,8 +145,8 @@ def _notes(candidate: Candidate) -> list[str]:
     storage = candidate.storage
     assert storage is not None
     write = in_words(magnitude(storage.checkpoint_write_time, "s"))
-    size = magnitude(storage.checkpoint, "GB")
-    notes = [f"a checkpoint of {size:,.0f} GB is written in {write}, {storage.mode}; homes are on a file server of their own"]
+    size = size_in_words(magnitude(storage.checkpoint, "byte"))
+    notes = [f"a checkpoint of {size} is written in {write}, {storage.mode}; homes are on a file server of their own"]
     facts = _facts(candidate)
     if candidate.nodes > 1 and facts["system_found"]:
         direct = f"none, since {facts['direct_missing']}" if facts["direct_open"] else "possible, past host memory"
