@@ -10,7 +10,8 @@ from wizard.cli import GOOD, WRONG, add_catalog_option, add_json_option, narrate
 if TYPE_CHECKING:
     import argparse
 
-COLUMNS = ("id", "s/step", "from", "to", "tokens/s/GPU", "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
+RATE = "tokens/s/GPU"
+COLUMNS = ("id", "s/step", "from", "to", RATE, "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
 UNKNOWN = "?"
 
 
@@ -79,13 +80,26 @@ def _cells(result: dict[str, Any]) -> tuple[str, ...]:
     memory = result["memory_gib"] or {}
     seconds, span = result["iteration_s"], result["step_range"]
     steps = [seconds, *((seconds * span[end] for end in ("low", "high")) if seconds is not None and span else (None, None))]
-    numbers = [*steps, result["tokens_per_s_per_gpu"], result["tflops_per_gpu"]]
     share = result["mfu"]
     sizes = [memory.get(key) for key in ("expected", "low", "high")]
     return (
         result["id"],
-        *(UNKNOWN if number is None else f"{number:,.4g}" for number in numbers),
+        *map(_number, steps),
+        _rate(result),
+        _number(result["tflops_per_gpu"]),
         UNKNOWN if share is None else f"{share:.1%}",
         *(UNKNOWN if size is None else f"{size:.1f}" for size in sizes),
         result["verdict"],
     )
+
+
+def _number(value: float | None) -> str:
+    return UNKNOWN if value is None else f"{value:,.4g}"
+
+
+def _rate(result: dict[str, Any]) -> str:
+    """Return the tokens per second and GPU, or the images or samples per second of the whole job with their name."""
+    for unit in ("images", "samples"):
+        if result[f"{unit}_per_s"] is not None:
+            return f"{_number(result[f'{unit}_per_s'])} {unit}/s"
+    return _number(result["tokens_per_s_per_gpu"])

@@ -35,6 +35,8 @@ LEAST_SHOWN = 0.0005
 """Share of a peak below which a term is the rounding of the others."""
 MOST_REMEDIES = 3
 """Remedies that a row's notes name."""
+RATES = {"token": "tokens_per_s_per_gpu", "image": "images_per_s", "sample": "samples_per_s"}
+"""Under which key the rate of a workload stands, by what it counts: of each GPU, or of the whole job, as published tables have it."""
 REMEDY, TOGETHER = "remedy: ", "together: "
 """How notes begin that say what would lower the memory."""
 WORTH_IT = 1.03
@@ -104,7 +106,7 @@ def _remedies(case: RunCase, plan: Plan, notes: list[str]) -> list[dict[str, Any
 
 
 def _printed(id_: str, notes: list[str]) -> dict[str, Any]:
-    unknown = dict.fromkeys(("iteration_s", "step_range", "tokens_per_s_per_gpu", "tflops_per_gpu", "mfu", "memory_gib"))
+    unknown = dict.fromkeys(("iteration_s", "step_range", *RATES.values(), "tflops_per_gpu", "mfu", "memory_gib"))
     return {"id": id_, **unknown, "verdict": "unknown", "device": None, "remedies": [], "notes": notes}
 
 
@@ -249,16 +251,15 @@ def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str
         if seconds < whole:
             notes.append(f"layers are recomputed, or kept on the host, only as far as memory asks for it: {1 - seconds / whole:.0%} faster")
             step = _scaled(step, seconds / whole)
-    tokens = workload.unit == "token"
-    if not tokens:
-        notes.append(f"{step.units_per_second:,.4g} {workload.unit}s/s on all {plan.gpus} GPUs")
+    rates: dict[str, float | None] = dict.fromkeys(RATES.values())
+    rates[RATES[workload.unit]] = rounded(step.units_per_second / (plan.gpus if workload.unit == "token" else 1))
     if step.model_flops_utilization > 1:
         notes.append("the estimate exceeds the GPU's peak: no utilization is printed")
     expected = step.expected.to("s").magnitude
     return {
         "iteration_s": rounded(expected) if case.batch_stated else None,
         "step_range": {"low": rounded(step.low.to("s").magnitude / expected), "high": rounded(step.high.to("s").magnitude / expected)},
-        "tokens_per_s_per_gpu": rounded(step.units_per_second / plan.gpus) if tokens else None,
+        **rates,
         "tflops_per_gpu": rounded(step.tflops_per_gpu),
         "mfu": rounded(step.model_flops_utilization) if step.model_flops_utilization <= 1 else None,
     }
