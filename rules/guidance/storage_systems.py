@@ -121,7 +121,7 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         because=(
             "A checkpoint of {checkpoint_gb} takes {existing_checkpoint} at the {existing_gb_per_s} of the storage that is there, longer "
             "than a minute. Saved every {checkpoint_interval} it stops the training {stall_percent} of the time, within the "
-            "{limit_sto_ckpt_bw_stall_share_high_percent} % that are usual; a rerun after a failure reads it back as slowly."
+            "{limit_sto_ckpt_bw_stall_share_high_percent} that are usual; a rerun after a failure reads it back as slowly."
         ),
         fix=(Fix("data.existing_rate", "connect each server by more ports, where the array carries them"),),
     ),
@@ -135,7 +135,7 @@ SYSTEM_RULES: tuple[Rule, ...] = (
         thresholds=("sto-ckpt-bw",),
         because=(
             "A checkpoint of {checkpoint_gb} takes {existing_checkpoint} at the {existing_gb_per_s} of the storage that is there; the data "
-            "takes {dataset_read}. So that saving stops the training for {limit_sto_ckpt_bw_stall_share_high_percent} % of the time at "
+            "takes {dataset_read}. So that saving stops the training for {limit_sto_ckpt_bw_stall_share_high_percent} of the time at "
             "most, storage must write {write_synchronous_gb_per_s}."
         ),
         fix=(
