@@ -32,7 +32,7 @@ def test_a_plural_in_es_follows_an_adjective_too(count, told):
 def test_no_sentence_writes_a_unit_after_a_field_that_has_it():
     """A field ends in its unit and is printed with it: "{stall_percent} %" would read "2 % %"."""
     units = {"percent": "%", "gb_per_s": "GB/s", "gbps": "Gb/s", "kw": "kW", "gib": "GiB", "usd": "USD", "days": "days"}
-    for each in (rule for stage in all_stages() for rule in stage.RULES):
+    for each in (one for stage in all_stages() for one in stage.RULES):
         texts = [each.because, *(fix.text for fix in each.fix), *((each.ask.ask, each.ask.good_answer) if each.ask else ())]
         for field, unit in units.items():
             assert not any(f"_{field}}} {unit}" in text for text in texts), each.id
