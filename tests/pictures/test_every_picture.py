@@ -14,6 +14,7 @@ from rules.advisor import Considered, consider
 from rules.answers import Answers
 from wizard.files import load
 from wizard.pictures import PICTURES, svg, text
+from wizard.preferences import Preferences, use
 
 DESIGNS = Path(__file__).parents[2] / "designs"
 PICTURE_IDS = [each.id for each in PICTURES]
@@ -101,3 +102,25 @@ def test_what_is_not_drawn_of_a_large_hall_is_named():
 def test_ids_are_unique_and_titles_are_said():
     assert len(set(PICTURE_IDS)) == len(PICTURE_IDS)
     assert all(each.title and each.shows for each in PICTURES)
+
+
+OWN = (
+    ("money", "eight-nodes-8b", r"purchase +\S+ ({})", 0.5),
+    ("fabric", "eight-nodes-8b", r"up to ({}) (?:m|ft)\b", 3.281),
+    ("racks", "one-node-70b", r"kW, ({}) (?:kg|lb)", 2.205),
+)
+"""By picture and design: the first figure that changes, and what it is times at 0.5 EUR a dollar, in feet and in pounds."""
+
+
+@pytest.mark.parametrize(("id_", "name", "pattern", "times"), OWN)
+def test_pictures_are_in_the_persons_own_currency_units_and_decimals(id_, name, pattern, times):
+    plain = "\n".join(text(id_, considered(name), 100))
+    use(Preferences(units="imperial", decimal="comma", currency="EUR", per_usd=0.5))
+    try:
+        own = "\n".join(text(id_, considered(name), 100))
+    finally:
+        use(Preferences())
+    before = float(re.search(pattern.format(r"[\d.,]+"), plain)[1].replace(",", ""))
+    after = float(re.search(pattern.format(r"[\d.,]+"), own)[1].replace(".", "").replace(",", "."))
+    assert after == pytest.approx(before * times, rel=0.01)
+    assert "USD" not in own

@@ -7,6 +7,8 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from wizard.preferences import written
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -57,8 +59,8 @@ class Bars:
 
 
 def shown(amount: float) -> str:
-    """Return an amount in three digits without exponent: 0.45, 12.3, 1,240."""
-    return f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}"
+    """Return an amount in three digits without exponent, as the person writes numbers: 0.45, 12.3, 1,240."""
+    return written(f"{amount:,.0f}" if abs(amount) >= 100 else f"{amount:.3g}")
 
 
 def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:

@@ -15,6 +15,7 @@ from rules.sizing.fabric.management import ManagementWiring
 from rules.sizing.fabric.media import medium_words
 from rules.sizing.fabric.networks import networks_of
 from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
+from wizard.preferences import in_units
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -224,7 +225,7 @@ def _ends(network: Network, counted: FabricNetwork, sized: SizedFabric, consider
 def _links(counted: FabricNetwork, tier: str) -> str:
     number = counted.links.get(tier, 0)
     key = {"node_leaf": "node"}.get(tier, tier)
-    length = f", up to {counted.longest[key]:.3g} m" if key in counted.longest else ""
+    length = f", up to {in_units(f'{counted.longest[key]:.3g} m')}" if key in counted.longest else ""
     speed = counted.speed_gbps / counted.planes if tier == "node_leaf" and counted.role == "compute" else counted.speed_gbps
     rate = f" of {speed:g} Gb/s" if tier == "node_leaf" and counted.role != "compute" else ""
     return f"{number:,} links{rate}{length}"

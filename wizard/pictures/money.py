@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.counting import counted
 from rules.sizing.ownership import parts_of
-from wizard.pictures.bars import Bars, both_ways
+from wizard.pictures.bars import Bars, both_ways, shown
+from wizard.preferences import currency, from_dollars
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -33,15 +34,15 @@ def _bars(considered: Considered) -> Bars:
         words = (
             "no design" if chosen is None else f"no price of one {chosen.candidate.node.name} is known: a quote of yours makes the picture"
         )
-        return Bars(TITLE, "million USD", (), notes=(words,))
-    parts = {NAMES.get(name, name): amount / MILLION for name, amount in parts_of(cost).items()}
+        return Bars(TITLE, f"million {currency()}", (), notes=(words,))
+    parts = {NAMES.get(name, name): from_dollars(amount) / MILLION for name, amount in parts_of(cost).items()}
     once = {name: amount for name, amount in parts.items() if name not in cost.yearly}
     budget = considered.context.answers.number("budget.purchase")
     return Bars(
         TITLE,
-        "million USD",
+        f"million {currency()}",
         (("purchase", once), (f"{cost.years:g} years", parts)),
-        limit=None if budget is None else budget / MILLION,
+        limit=None if budget is None else from_dollars(budget) / MILLION,
         limit_name="" if budget is None else "budget",
         notes=_notes(cost),
     )
@@ -55,8 +56,8 @@ def _notes(cost: CostEstimate) -> tuple[str, ...]:
     if cost.charges is not None:
         notes.append(f"left out: {', '.join(cost.charges.left_out)}")
     if cost.residual is not None:
-        worth = magnitude(cost.residual.expected, "USD") / MILLION
-        notes.append(f"the servers may fetch {worth:.3g} million USD at the end, which is not taken off")
+        worth = from_dollars(magnitude(cost.residual.expected, "USD")) / MILLION
+        notes.append(f"the servers may fetch {shown(worth)} million {currency()} at the end, which is not taken off")
     return tuple(notes)
 
 

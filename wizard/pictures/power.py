@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from catalogs.quantities import magnitude
 from rules.sizing.facility import size_facility
 from rules.sizing.power import gpu_sum_w, network_draw
-from wizard.pictures.bars import Bars, both_ways
+from wizard.pictures.bars import Bars, both_ways, shown
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -28,7 +28,7 @@ def _bars(considered: Considered) -> Bars:
     usual = _parts(chosen.candidate, considered.context, design, highest=False)
     limit = considered.context.answers.number("facility.total_power")
     notes = [note for note in design.notes if note.startswith(("no published power", "power of one"))]
-    energy = f"{magnitude(design.energy_per_year, 'MWh'):,.0f} MWh a year at a PUE of {design.pue:.3g}"
+    energy = f"{magnitude(design.energy_per_year, 'MWh'):,.0f} MWh a year at a PUE of {shown(design.pue)}"
     rows = (("at most", highest), ("in training", usual))
     return Bars(TITLE, "kW", rows, limit, "limit" if limit else "", (energy, *notes))
 

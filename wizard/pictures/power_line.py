@@ -115,7 +115,7 @@ def _above(candidate: Candidate, context: Context) -> tuple[_Stage, ...]:
     rows = [_Stage("Utility", f"{shown(total)} kW at most{of}")]
     if stands_in_racks(candidate.node, candidate.units, answers):
         rows.append(_Stage("Generator", str(fact.get("generator_words", "not said"))))
-        rows.append(_Stage("Cooling and losses", f"{shown(total - it)} kW, a PUE of {design.pue:.3g} ({design.pue_basis})", aside=True))
+        rows.append(_Stage("Cooling and losses", f"{shown(total - it)} kW, a PUE of {shown(design.pue)} ({design.pue_basis})", aside=True))
         rows.append(_Stage("UPS", f"{fact.get('ups_words', 'not said')}; {shown(it)} kW of equipment behind it"))
     return tuple(rows)
 

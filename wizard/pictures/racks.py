@@ -10,6 +10,7 @@ from rules.counting import counted
 from rules.sizing.placed import alike, placed_racks
 from rules.sizing.standing import places_words
 from wizard.pictures.bars import shown
+from wizard.preferences import in_units
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -76,7 +77,7 @@ def _title(kinds: tuple[Alike, ...]) -> str:
 def _head(kind: Alike) -> list[str]:
     """Return what is said above a rack: its names, power and air, weight and units, and what binds it."""
     rack = kind.first
-    weight = f"{rack.weight_kg:,.0f} kg" if rack.weight_kg is not None else "weight not stated"
+    weight = in_units(f"{rack.weight_kg:,.0f} kg") if rack.weight_kg is not None else "weight not stated"
     many = f"{kind.title}, {len(kind.names)} alike" if len(kind.names) > 1 else kind.title
     blank = rack.units - rack.used_units
     return [

@@ -14,6 +14,7 @@ from rules.sizing.fabric.schedule import schedule_of
 from rules.sizing.placed import placed_racks
 from rules.sizing.standing import places_words
 from wizard.pictures.sheet import COLOURS, FAINT, HEAD, INK, MARGIN, box, finish, label, line, sheet
+from wizard.preferences import in_units, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -190,11 +191,11 @@ def _cable_words(hall: Hall, *, named: bool = True) -> list[str]:
     inside = sum(count for (first, second), count in hall.bundles.items() if first == second)
     largest = ", ".join(f"{first}–{second} {count:,}" for (first, second), count in _between(hall).most_common(LARGEST))
     each = ((medium_words(medium), count, hall.longest[medium]) for medium, count in sorted(hall.media.items()))
-    media = ", ".join(f"{count:,} {medium} up to {longest:.3g} m" for medium, count, longest in each)
+    media = ", ".join(f"{count:,} {medium} up to {in_units(f'{longest:.3g} m')}" for medium, count, longest in each)
     count = len(_between(hall))
     bundles = counted(count, "bundle")
     return [
-        f"links by medium: {media}; {hall.metres / 1000:,.1f} km bought in all",
+        f"links by medium: {media}; {written(f'{hall.metres / 1000:,.1f}')} km bought in all",
         f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}",
         *([f"largest bundles: {largest}"] if largest and named else []),
     ]

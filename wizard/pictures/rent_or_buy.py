@@ -8,7 +8,9 @@ from catalogs.quantities import magnitude
 from rules.sizing.cost import left_out_of, run_gpu_hours
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import RentOrBuy, costs_at, rent_or_buy
+from wizard.pictures.bars import shown
 from wizard.pictures.chart import Axis, Chart, Series, both_ways
+from wizard.preferences import currency, from_dollars
 
 if TYPE_CHECKING:
     from rules.advisor import Considered
@@ -23,7 +25,7 @@ LEAST_SHARE = 0.001
 
 
 def _chart(considered: Considered) -> Chart:
-    x, y = Axis("utilisation", "% of the hours"), Axis("cost over all years", "million USD")
+    x, y = Axis("utilisation", "% of the hours"), Axis("cost over all years", f"million {currency()}")
     chosen = considered.ranking.chosen
     if chosen is None or chosen.candidate.cost is None:
         return Chart(TITLE, x, y, (), ("no design",))
@@ -41,19 +43,23 @@ def _series(owned: float, found: RentOrBuy) -> tuple[Series, ...]:
     assert found.rent is not None
     low, high = found.rent
     rows = [
-        Series("own", "=", tuple((float(step), owned / MILLION) for step in STEPS), joined=True),
-        Series(f"rent at {low:.3g} USD/h", ".", _rented(owned, found.owned_hours, low), joined=True),
+        Series("own", "=", tuple((float(step), from_dollars(owned) / MILLION) for step in STEPS), joined=True),
+        Series(_rent(low), ".", _rented(owned, found.owned_hours, low), joined=True),
     ]
     if high > low:
-        rows.append(Series(f"rent at {high:.3g} USD/h", ":", _rented(owned, found.owned_hours, high), joined=True))
-    crossings = [(owned / (found.owned_hours * price) * PERCENT, owned / MILLION) for price in found.rent]
+        rows.append(Series(_rent(high), ":", _rented(owned, found.owned_hours, high), joined=True))
+    crossings = [(owned / (found.owned_hours * price) * PERCENT, from_dollars(owned) / MILLION) for price in found.rent]
     inside = tuple(dict.fromkeys(point for point in crossings if point[0] <= STEPS[-1]))
     labels = tuple(f"{point[0]:.0f} %" for point in inside)
     return (*rows, Series("cross", "X", inside, labels=labels)) if inside else tuple(rows)
 
 
+def _rent(price: float) -> str:
+    return f"rent at {shown(from_dollars(price))} {currency()}/h"
+
+
 def _rented(owned: float, owned_hours: float, price: float) -> tuple[tuple[float, float], ...]:
-    return tuple((float(step), costs_at(step / PERCENT, owned, owned_hours, price)[1] / MILLION) for step in STEPS)
+    return tuple((float(step), costs_at(step / PERCENT, owned, owned_hours, price)[1] * from_dollars(1.0) / MILLION) for step in STEPS)
 
 
 def _notes(candidate: Candidate, found: RentOrBuy) -> tuple[str, ...]:

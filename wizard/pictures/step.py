@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rules.findings import Stage
 from rules.sizing.data_wait import waited_for_data
-from wizard.pictures.bars import Bars, both_ways
+from wizard.pictures.bars import Bars, both_ways, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,7 +43,7 @@ def _bars(considered: Considered) -> Bars:
     rows = (("chosen", parts), *((f"next best {number}", _parts(step)) for number, (_, _, step) in enumerate(others, 1)))
     notes = [f"chosen: {choice.plan.label}", *(f"next best {number}: {plan.label}" for number, (plan, _, _) in enumerate(others, 1))]
     low, high = (choice.step.low.to("s").magnitude, choice.step.high.to("s").magnitude)
-    notes.append(f"expected; the chosen step may take {low:.4g} to {high:.4g} s")
+    notes.append(f"expected; the chosen step may take {shown(low)} to {shown(high)} s")
     return Bars(TITLE, "s", rows, notes=tuple(notes))
 
 
