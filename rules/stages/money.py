@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import grouped, magnitude
+from catalogs.quantities import format_number, grouped, magnitude
 from catalogs.schema import Status
 from rules.budget_size import kept_free, why_no_more
 from rules.counting import counted
@@ -92,7 +92,7 @@ def _candidate_facts(candidate: Candidate, context: Context) -> dict[str, Scalar
         "sequence_length": context.workload.sequence_length,
         "language_model": context.workload.unit == "token",
         "full_training": context.workload.kind in FULL_TRAINING,
-        "gigaflop_per_unit": f"{context.workload.flops_per_unit / GIGA:.3g} GFLOP per {context.workload.unit}",
+        "gigaflop_per_unit": f"{format_number(context.workload.flops_per_unit / GIGA, 3)} GFLOP per {context.workload.unit}",
         "size_given": size_given(answers),
         "time_binds": _time_binds(candidate, context),
     }

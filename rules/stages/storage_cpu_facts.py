@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from catalogs.quantities import format_number
 from rules.sizing.checkpoint import in_words, rate_in_words
 from rules.sizing.storage import GB, NFS_SERVER_BYTES_PER_S, TB, nfs_share, object_store_needs
 
@@ -30,8 +31,8 @@ def size_in_words(size: float) -> str:
         return "unknown"
     for most, scale, unit in ((1e6, 1e3, "KB"), (1e9, 1e6, "MB"), (1e12, 1e9, "GB")):
         if size < most:
-            return f"{size / scale:.3g} {unit}"
-    return f"{size / 1e12:.3g} TB"
+            return f"{format_number(size / scale, 3)} {unit}"
+    return f"{format_number(size / 1e12, 3)} TB"
 
 
 def need_facts(sized: Assessed, candidate: Candidate, context: Context) -> dict[str, Scalar]:

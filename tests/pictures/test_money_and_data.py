@@ -65,6 +65,8 @@ def test_data_paths_name_every_place_with_its_rate(considered):
     assert "a checkpoint of 5.68 TB is written" in lines  # 405.9 billion parameters of 14 bytes
 
 
-@pytest.mark.parametrize(("size", "words"), [(358.4e6, "358 MB"), (999e9, "999 GB"), (5.68e12, "5.68 TB"), (0.0, "unknown")])
+@pytest.mark.parametrize(
+    ("size", "words"), [(358.4e6, "358 MB"), (999.6e6, "1000 MB"), (999e9, "999 GB"), (5.68e12, "5.68 TB"), (0.0, "unknown")]
+)
 def test_sizes_as_people_say_them(size, words):
     assert size_in_words(size) == words

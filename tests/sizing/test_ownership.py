@@ -158,6 +158,14 @@ def test_an_own_price_stands_before_the_catalog_and_changes_the_bill(catalog):
 # ------------------------------------------------------------------------------------------------------ what owning costs
 
 
+def test_the_arithmetic_of_a_token_is_written_without_an_exponent(catalog):
+    """405B: 6 × (405.85 - 2.10 of the embedding) billion and causal attention, 6 × 126 × 16,384 × 8,192: 2,422 + 101 GFLOP."""
+    answers = {"model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.mode": "fixed", "scale.nodes": 64}
+    candidate, _ = chosen(catalog, answers)
+    (told,) = [found.because for found in candidate.findings if found.rule == "money.run_cost"]
+    assert "GPU-hours at 2524 GFLOP per token" in told
+
+
 def test_whatever_tells_a_total_says_how_many_parts_it_leaves_out(catalog):
     """The sentences on buying, owning, the run and phases, the notes of the cost, and the picture of renting."""
     answers = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.nodes": 8, "training.tokens": "1T"}
