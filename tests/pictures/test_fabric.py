@@ -42,6 +42,13 @@ def test_lines_join_what_links_join():
     assert len(drawn) == 4 * 4 + (3 + 1) + front + 4
 
 
+def test_trays_of_a_rack_are_not_called_racks():
+    """Two GB200 NVL72 racks have 36 trays."""
+    answers = {"model.preset": "deepseek-v3", "preferences.nodes": ["nvidia-gb200-nvl72"], "scale.gpus": 144, "scale.mode": "fixed"}
+    found = consider(Answers.of({**answers, "facility.cooling": "liquid", "facility.rack_power": "140 kW"}), load_catalog())
+    assert any("36 × tray of NVIDIA GB200 NVL72" in line for line in text("fabric", found, 140))
+
+
 def test_a_single_node_has_no_picture_of_networks():
     found = text("fabric", consider(Answers.of({**DGX, "scale.nodes": 1}), load_catalog()), 60)
     assert found[0].startswith("Networks: none")
@@ -62,5 +69,7 @@ def test_rows_of_racks_with_their_bundles():
     assert "run between racks in" in words
     assert "(s)" not in words
     document = svg("racks_row", considered(127))
+    assert "of which the largest 8 are drawn" in " ".join(document.split())
+    assert "are drawn" not in words, "the page of text names them"
     assert max(len(each.text or "") for each in ElementTree.fromstring(document).iter() if each.tag.endswith("text")) <= 140
     assert all(f">{name}<" in document for name in ("C1", "C33", "N1", "N3"))

@@ -214,7 +214,8 @@ def _ends(network: Network, counted: FabricNetwork, sized: SizedFabric, consider
     if network.name == "compute" and sized.choice.chosen is not None:
         spec, plane = sized.choice.chosen.spec, sized.choice.chosen.counts.plane
         units = plane.units if plane.tiers > 1 else 1
-        each = f"{candidate.node.name}, {spec.nics_per_node} × {spec.nic_speed_gbps:g} Gb/s"
+        node = f"tray of {candidate.node.name}" if candidate.node.is_rack else candidate.node.name
+        each = f"{node}, {spec.nics_per_node} × {spec.nic_speed_gbps:g} Gb/s"
         return Tier("nodes", tuple(None if name is None else f"unit {name}" for name in _fold(units)), spec.nodes, each)
     if network.name == "out-of-band":
         return Tier("ports", ("all",), counted.endpoints, "managed ports of nodes, switches, servers, storage and power units")

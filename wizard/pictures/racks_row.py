@@ -194,8 +194,9 @@ def _cable_words(hall: Hall, *, named: bool = True) -> list[str]:
     media = ", ".join(f"{count:,} {medium} up to {in_units(f'{longest:.3g} m')}" for medium, count, longest in each)
     count = len(_between(hall))
     bundles = counted(count, "bundle")
+    drawn = f", of which the largest {LARGEST} are drawn" if count > LARGEST and not named else ""
     return [
         f"links by medium: {media}; {written(f'{hall.metres / 1000:,.1f}')} km bought in all",
-        f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}",
+        f"{inside:,} links stay in their rack, {sum(_between(hall).values()):,} run between racks in {bundles}{drawn}",
         *([f"largest bundles: {largest}"] if largest and named else []),
     ]
