@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from catalogs.sums import plain_sum
 from rules.design import Figures
 from rules.findings import Kind, Strength
 from rules.nearness import missed
@@ -177,7 +178,7 @@ def _places(facility: FacilityDesign | None) -> int | None:
 def _cable_m(candidate: Candidate) -> float | None:
     """Return the length of all cables whose runs are planned: those of the networks for compute and storage."""
     fabric = candidate.fabric
-    metres = sum(each.metres for each in (fabric.compute, fabric.storage) if each is not None) if fabric else 0.0
+    metres = plain_sum(each.metres for each in (fabric.compute, fabric.storage) if each is not None) if fabric else 0.0
     return metres or None
 
 

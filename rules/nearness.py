@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.answers import AnswerError
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def missed(candidate: Candidate, context: Context) -> float:
     A step is the share by which a number moves (2 kW to 3 kW is 0.5, and 3 kW to 2 kW too), so that limits of all kinds compare.
     """
     steps = (_step(each, candidate, context) for each in candidate.rejections)
-    return float(f"{sum(steps):.{DIGITS}g}")
+    return float(f"{plain_sum(steps):.{DIGITS}g}")
 
 
 def _step(conflict: Finding, candidate: Candidate, context: Context) -> float:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
+from catalogs.sums import plain_sum
 from rules.validation import (
     NINTH_DECILE,
     NOISY,
@@ -210,7 +211,7 @@ def _error_bars(source: str, limits: Iterable[tuple[str, float]], those: Sequenc
 
 def _inside(source: str, outcomes: Sequence[Outcome]) -> Bar:
     found = [each.time_inside for each in outcomes if each.time_inside is not None]
-    share = sum(found) / len(found) if found else None
+    share = plain_sum(found) / len(found) if found else None
     return Bar(f"time, {source}: inside the range", share, LEAST_INSIDE, len(found), at_least=True, cause=_why(source, outcomes))
 
 
@@ -257,13 +258,13 @@ def _width(each: Outcome) -> float:
 
 
 def _cause(outcomes: list[Outcome], error: Callable[[Outcome], float], words: tuple[str, str]) -> str:
-    whole = sum(abs(error(each)) for each in outcomes)
+    whole = plain_sum(abs(error(each)) for each in outcomes)
     if not whole:
         return ""
     groups = grouped(outcomes, lambda each: (each.source, each.model, each.regime.gpu, each.regime.precision))
-    weights = {key: sum(abs(error(each)) for each in group) for key, group in groups.items()}
+    weights = {key: plain_sum(abs(error(each)) for each in group) for key, group in groups.items()}
     key = max(weights, key=lambda each: weights[each])
-    mean = sum(error(each) for each in groups[key]) / len(groups[key])
+    mean = plain_sum(error(each) for each in groups[key]) / len(groups[key])
     count = f"{len(groups[key])} of {len(outcomes)} runs"
     return (
         f"{key[1]} on {key[2]} in {key[3]} ({key[0]}, {count}) makes {weights[key] / whole:.0%} of the error: "

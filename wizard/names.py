@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -120,7 +122,7 @@ def _likeness(pieces: list[str], name: Name) -> float:
     words = _PIECE.findall(name.words)
     rates = [max((_alike(piece, word) for word in words), default=0.0) for piece in pieces]
     whole = difflib.SequenceMatcher(None, "".join(pieces), "".join(_PIECE.findall(name.id.lower()))).ratio()
-    return (sum(rates) / len(rates) + whole) / 2 if rates else 0.0
+    return (plain_sum(rates) / len(rates) + whole) / 2 if rates else 0.0
 
 
 def _alike(piece: str, word: str) -> float:

@@ -10,6 +10,7 @@ import re
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.explanation.steps import Step, StepKind
 from rules.origins import FUNCTIONS, NAME, Origin
 
@@ -118,7 +119,7 @@ def _value(node: ast.AST, names: Numbers) -> float:
         return float(node.value)
     if isinstance(node, ast.Name):
         found = names[node.id]
-        return found if isinstance(found, float) else sum(found)
+        return found if isinstance(found, float) else plain_sum(found)
     if isinstance(node, ast.BinOp) and type(node.op) in _OPERATIONS:
         return _OPERATIONS[type(node.op)](_value(node.left, names), _value(node.right, names))
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in FUNCTIONS:

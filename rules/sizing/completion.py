@@ -10,6 +10,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -134,7 +136,7 @@ def gamma_below(shape: float, value: float) -> float:
 
 def chance_with_bands(runs: Iterable[tuple[float, Interrupted]], deadline: float) -> float:
     """Return the chance of finishing over several cases, each with its weight: speeds and failure rates that are not known exactly."""
-    return sum(weight * chance_of_finishing(run, deadline) for weight, run in runs)
+    return plain_sum(weight * chance_of_finishing(run, deadline) for weight, run in runs)
 
 
 def simulated_times(run: Interrupted, runs: int, seed: int) -> list[float]:

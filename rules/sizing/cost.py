@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
+from catalogs.sums import plain_sum
 from rules.answers import RATES
 from rules.counting import counted
 from rules.own_server import OWN_SERVER_ID
@@ -169,11 +170,11 @@ def purchase_floor_usd(cost: CostEstimate, candidate: Candidate, catalog: Catalo
     may be there already and counts nothing.
     """
     once = cost.charges.factor if cost.charges is not None else 1.0
-    priced = once * sum(line.quantity * line.unit_low for line in cost.bom if line.unit_low is not None)
+    priced = once * plain_sum(line.quantity * line.unit_low for line in cost.bom if line.unit_low is not None)
     each = lowest_price(candidate.gpu.id, catalog)
     if cost.purchase is not None or each is None or candidate.node.id == OWN_SERVER_ID:
         return priced
-    servers = sum(line.quantity for line in cost.bom if line.item == candidate.node.id and line.unit_low is None)
+    servers = plain_sum(line.quantity for line in cost.bom if line.item == candidate.node.id and line.unit_low is None)
     return priced + once * servers * candidate.node.gpu_count * each
 
 

@@ -11,6 +11,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from catalogs.sums import plain_sum
 from rules.sizing.fabric.floor import NEAR_NODES
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 from rules.sizing.fabric.storage_side import FILE_SERVER_HEIGHT_U
@@ -66,18 +67,18 @@ class Load:
     @cached_property
     def units(self) -> float:
         """Return the rack units that the boxes take."""
-        return sum(each.count * each.height_u for each in self.boxes)
+        return plain_sum(each.count * each.height_u for each in self.boxes)
 
     @cached_property
     def power_kw(self) -> float:
         """Return their power in kW, without what is not known."""
-        return sum(each.count * (each.power_kw or 0.0) for each in self.boxes)
+        return plain_sum(each.count * (each.power_kw or 0.0) for each in self.boxes)
 
     @cached_property
     def weight_kg(self) -> float | None:
         """Return their weight in kg, None where that of any is not stated."""
         known = [each.count * each.weight_kg for each in self.boxes if each.weight_kg is not None]
-        return sum(known) if len(known) == len(self.boxes) and known else None
+        return plain_sum(known) if len(known) == len(self.boxes) and known else None
 
 
 @dataclass(frozen=True)
@@ -157,7 +158,7 @@ def _switches(network: FabricNetwork, catalog: Catalog) -> Iterator[Boxes]:
     tiers = [(f"{network.role} {tier}", count) for tier in ("leaf", "spine", "core") if (count := getattr(network, tier))]
     total = sum(math.ceil(count / per_box) for _, count in tiers)
     highest = network.power_maximum if network.power_maximum is not None else network.power_typical
-    apart_kw = sum(each.count * (each.power_kw or 0.0) for each in managing)
+    apart_kw = plain_sum(each.count * (each.power_kw or 0.0) for each in managing)
     each_kw = (magnitude(highest, "kW") - apart_kw) / total if highest is not None and total else None
     for role, count in tiers:
         yield Boxes(

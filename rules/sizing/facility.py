@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
+from catalogs.sums import plain_sum
 from rules.counting import counted
 from rules.remembered import remembered
 from rules.sizing import cooling, equipment, feeds, immersion, moving_in, power, power_cap, racks
@@ -257,7 +258,7 @@ def _place(
         alone, room = replace(alone, units=int(answers.number("facility.rack_units") or 0)), Room(0.0, 0.0, 0.0)
     present = [each for each in wanted if each is not None]
     plans, loads, beside = racks.place_all(present, alone, room, apart=far_hall(compute.racks))
-    beside_kw = sum(load.power_kw for load in beside)
+    beside_kw = plain_sum(load.power_kw for load in beside)
     rows = [(full_kw, full_kw * air_share), *((magnitude(plan.power, "kW"),) * 2 for plan in plans if plan.racks)]
     rows += [(last_kw + beside_kw, last_kw * air_share + beside_kw)] if beside else []
     refused = tuple(name for each in present for name in racks.too_large(each, alone))

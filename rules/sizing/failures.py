@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.sizing.lookup import fact_value
 from rules.sizing.racks import racks_per_domain
 from rules.sizing.reliability import HOURS_PER_DAY, REPAIR_DAYS, failure_rate
@@ -52,7 +53,7 @@ class SingleFailure:
     @property
     def gpu_hours(self) -> float:
         """Return the GPU-hours that one failure costs."""
-        return self.stopped * sum(self.hours) / 2.0
+        return self.stopped * plain_sum(self.hours) / 2.0
 
 
 @dataclass(frozen=True)

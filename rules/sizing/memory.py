@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
+from catalogs.sums import plain_sum
 from rules.sizing.memory_activations import LayerBytes, layer_activations
 from rules.sizing.memory_estimate import MemoryEstimate
 from rules.sizing.memory_notes import memory_notes
@@ -347,7 +348,7 @@ def estimate_memory(workload: Workload, plan: Plan, capacity: Quantity, model: M
     """
     kernel = model or MemoryModel(workload)
     stages = kernel.allocated_terms(plan)
-    fullest = max(range(len(stages)), key=lambda stage: sum(stages[stage]))
+    fullest = max(range(len(stages)), key=lambda stage: plain_sum(stages[stage]))
     reserved = kernel.options.reserved
     near = {0, min(1, len(stages) - 1), fullest, len(stages) - 1}
     ranges = {number: _stage_ranges(kernel, plan, stages[number]) for number in sorted(near)}

@@ -11,6 +11,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -48,7 +50,7 @@ def outermost(found: Sequence[Ends]) -> Ends:
     """
     if not found:
         raise ValueError("expected at least one range")
-    return min(each[0] for each in found), sum(each[1] for each in found) / len(found), max(each[2] for each in found)
+    return min(each[0] for each in found), plain_sum(each[1] for each in found) / len(found), max(each[2] for each in found)
 
 
 def either(found: Sequence[Ends]) -> Ends:

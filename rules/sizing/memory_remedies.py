@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
+from catalogs.sums import plain_sum
 from rules.sizing import throughput
 from rules.sizing.memory import MemoryModel, verdict_of
 from rules.sizing.memory_report import offloaded_bytes
@@ -96,7 +97,7 @@ def rated(workload: Workload, plan: Plan, hardware: Hardware, kernel: MemoryMode
     if is_transformer(workload.model):
         seconds = step_model(workload, hardware).time(plan).total
     else:
-        seconds = sum(throughput.time(workload, plan, hardware))
+        seconds = plain_sum(throughput.time(workload, plan, hardware))
     return Rated(peak, verdict_of(peak, hardware.memory_bytes), seconds)
 
 

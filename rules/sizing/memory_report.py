@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import magnitude
 from catalogs.schema import Kind
+from catalogs.sums import plain_sum
 from rules.sizing.host import gpus_per_node, naive_load_memory
 from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import verdict_of
@@ -98,9 +99,9 @@ def beside_training(memory: MemoryEstimate, workload: Workload, plan: Plan, cata
     in fp32 before it is sharded, to gather the whole state on one GPU, and to hold a second copy of what is read.
     """
     terms, capacity = memory.stages_gib[memory.fullest], magnitude(memory.capacity, "GiB")
-    fixed = sum(terms[name][1] for name in ("communicators", "runtime_context") if name in terms)
+    fixed = plain_sum(terms[name][1] for name in ("communicators", "runtime_context") if name in terms)
     held = {name: terms[name][1] for name in STATE if name in terms}
-    state, own = sum(held.values()) + fixed, held.get("parameters", 0.0) + held.get("optimizer", 0.0)
+    state, own = plain_sum(held.values()) + fixed, held.get("parameters", 0.0) + held.get("optimizer", 0.0)
     whole = initialisation_peak(workload, catalog) / GIB if gathers_weights(plan) else own * FP32_BYTES / BF16_BYTES
     gathered = gathered_checkpoint(workload, catalog) / GIB if _gathers(plan) else 0.0
     rows = (
@@ -122,7 +123,7 @@ def _sampling(
     engine = engine_of(workload, plan)
     if engine is None or workload.rollout != "sleeping":
         return ()
-    least, state = fixed + (engine.weights + engine.sequence) / GIB, sum(held.values())
+    least, state = fixed + (engine.weights + engine.sequence) / GIB, plain_sum(held.values())
     kept = state - held.get("gradients", 0.0)
     together = at_once(engine, (capacity - fixed - kept) * GIB - engine.weights)
     told = f"all of the trainer's state stays; beside its weights and optimizer {together:,} of {engine.sequences:,} sequences fit at once"

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.sizing import throughput
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.lookup import threshold_number
@@ -87,7 +88,7 @@ def _seconds(question: Remembered, plan: Plan, hardware: Hardware) -> float:
     """Return the seconds of a step, kept: most answers change neither the plans nor the networks."""
     workload = question.workload
     if not is_transformer(workload.model):
-        return sum(throughput.time(workload, plan, hardware))
+        return plain_sum(throughput.time(workload, plan, hardware))
     return step_model(workload, hardware).time(plan).total
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
+from catalogs.sums import plain_sum
 from rules.sizing.lookup import fact_value
 from rules.sizing.results import Range
 
@@ -45,12 +46,12 @@ class Charges:
     @property
     def factor(self) -> float:
         """Return what is paid at the start over the price of the bill."""
-        return 1.0 + sum(self.once.values())
+        return 1.0 + plain_sum(self.once.values())
 
 
 def once_factor(answers: Answers) -> float:
     """Return what is paid at the start over the price of the bill: taxes and installation, as far as they were said."""
-    return 1.0 + sum((answers.number(key) or 0.0) / PERCENT for key in ("budget.tax", "budget.installation"))
+    return 1.0 + plain_sum((answers.number(key) or 0.0) / PERCENT for key in ("budget.tax", "budget.installation"))
 
 
 def charges(
@@ -89,7 +90,7 @@ def charges(
         left_out.append(LICENCES)
     if answers.given("budget.interest") and purchase is not None:
         rate = (answers.number("budget.interest") or 0.0) / PERCENT
-        yearly[FINANCING] = scaled(scaled(purchase, 1.0 + sum(once.values())), interest_share(rate, years))
+        yearly[FINANCING] = scaled(scaled(purchase, 1.0 + plain_sum(once.values())), interest_share(rate, years))
         basis[FINANCING] = f"{rate * PERCENT:g} % a year of what is paid at the start, repaid in equal parts over {years:g} years"
     else:
         left_out.append(FINANCING)
@@ -179,8 +180,8 @@ def sum_of(lines: tuple[BomLine, ...], item: str) -> Range | None:
     theirs = [line for line in lines if line.item == item]
     if not theirs or any(line.unit_low is None for line in theirs):
         return None
-    low = sum(line.quantity * (line.unit_low or 0.0) for line in theirs)
-    high = sum(line.quantity * (line.unit_high if line.unit_high is not None else line.unit_low or 0.0) for line in theirs)
+    low = plain_sum(line.quantity * (line.unit_low or 0.0) for line in theirs)
+    high = plain_sum(line.quantity * (line.unit_high if line.unit_high is not None else line.unit_low or 0.0) for line in theirs)
     return usd(low, (low + high) / 2.0, high)
 
 
@@ -196,7 +197,7 @@ def parts_of(cost: CostEstimate) -> dict[str, float]:
         if line.unit_low is not None:
             high = line.unit_high if line.unit_high is not None else line.unit_low
             parts[line.category] = parts.get(line.category, 0.0) + line.quantity * (line.unit_low + high) / 2.0
-    purchase = sum(parts.values())
+    purchase = plain_sum(parts.values())
     if cost.charges is not None and cost.purchase is not None:
         parts |= {name: purchase * share for name, share in cost.charges.once.items()}
     return parts | {name: magnitude(amount.expected, "USD") * cost.years for name, amount in cost.yearly.items()}
@@ -215,7 +216,6 @@ def flat(amount: float) -> Range:
 
 def added(amounts: list[Range]) -> Range:
     """Return the sum of several amounts, ends with ends."""
-    low, expected, high = (
-        sum(magnitude(end, "USD") for end in ends) for ends in zip(*((each.low, each.expected, each.high) for each in amounts), strict=True)
-    )
+    ends = zip(*((each.low, each.expected, each.high) for each in amounts), strict=True)
+    low, expected, high = (plain_sum(magnitude(each, "USD") for each in of_all) for of_all in ends)
     return usd(low, expected, high)

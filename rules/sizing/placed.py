@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from catalogs.sums import plain_sum
 from rules.sizing.fabric.floor import placed_floor
 from rules.sizing.facility import size_facility
 from rules.sizing.racks import binding_words
@@ -72,18 +73,18 @@ class PlacedRack:
     @property
     def power_kw(self) -> float:
         """Return the maximum power in kW of all devices in it whose power is known."""
-        return sum(slot.power_kw or 0.0 for slot in self.slots)
+        return plain_sum(slot.power_kw or 0.0 for slot in self.slots)
 
     @property
     def weight_kg(self) -> float | None:
         """Return the weight in kg of the devices, without the cabinet; None where that of any is not stated."""
         known = [slot.weight_kg for slot in self.slots if slot.weight_kg is not None]
-        return sum(known) if known and len(known) == len(self.slots) else None
+        return plain_sum(known) if known and len(known) == len(self.slots) else None
 
     @property
     def used_units(self) -> int:
         """Return the rack units that are taken."""
-        return math.ceil(sum(slot.height_u for slot in self.slots) - 1e-9)
+        return math.ceil(plain_sum(slot.height_u for slot in self.slots) - 1e-9)
 
     @property
     def words(self) -> str:
@@ -138,10 +139,10 @@ def _compute_racks(candidate: Candidate, sizing: FacilitySizing, placement: Plac
             )  # fmt: skip
         if node.is_rack:
             slots = [_rack_slot(candidate, slot) for slot in slots]
-        air_kw = sum(slot.power_kw or 0.0 for slot in slots) * sizing.air_share
+        air_kw = plain_sum(slot.power_kw or 0.0 for slot in slots) * sizing.air_share
         last = index == plan.racks - 1
         beside = tuple(_hung(placement.beside, plan.units)) if last else ()
-        air_kw += sum(slot.power_kw or 0.0 for slot in beside)
+        air_kw += plain_sum(slot.power_kw or 0.0 for slot in beside)
         binding = plan.binding if count == plan.nodes_per_rack else "cluster"
         yield PlacedRack(
             f"{PREFIXES['compute']}{index + 1}", "compute", 0, plan.units, (*slots, *beside), binding, air_kw, sizing.tank is not None

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.sizing.memory import MemoryModel
 from rules.sizing.plan_kept import Remembered
 from rules.sizing.plan_results import Found, PlanSearch
@@ -127,7 +128,7 @@ def _other_precisions(
 def limits_of(model: StepModel, best: Found, unlimited: Found | None, capacity: float) -> tuple[str, ...]:
     """Return in words what the best plan spends its step on and what memory keeps it from."""
     time = model.time(best.plan)
-    arithmetic = sum(getattr(time, name) for name in ARITHMETIC) / time.total
+    arithmetic = plain_sum(getattr(time, name) for name in ARITHMETIC) / time.total
     rest = sorted(((value, name) for name, value in zip(time._fields, time, strict=True) if name not in ARITHMETIC), reverse=True)
     told = [f"{WORDS[name]} {value / time.total:.0%}" for value, name in rest[:3] if value >= TOLD * time.total]
     lines = [f"arithmetic {arithmetic:.0%} of its step" + (f"; beside it {', '.join(told)}" if told else "")]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
+from catalogs.sums import plain_sum
 from rules.own_server import OWN_SERVER_ID
 from rules.sizing.equipment import SERVER, networks_of
 from rules.sizing.lookup import fact_value
@@ -166,7 +167,8 @@ def _factor_name(node: Node, gpu: Gpu, *, liquid: bool) -> str:
 def _processors_w(node: Node, gpu: Gpu, catalog: Catalog) -> float:
     named = [(part.count, catalog.cpus.get(part.id)) for part in node.cpus]
     if named:
-        return sum(count * (cpu.power.to("W") if cpu is not None and cpu.power is not None else UNSTATED_CPU_W) for count, cpu in named)
+        each_w = [(count, cpu.power.to("W") if cpu is not None and cpu.power is not None else UNSTATED_CPU_W) for count, cpu in named]
+        return plain_sum(count * watts for count, watts in each_w)
     if _has_card_fans(gpu):
         return (int(node.cpu_count.to("")) if node.cpu_count is not None else WORKSTATION_CPUS) * WORKSTATION_CPU_W
     count = int(node.cpu_count.to("")) if node.cpu_count is not None else math.ceil(node.gpu_count / UNSTATED_CPUS_PER_GPUS)

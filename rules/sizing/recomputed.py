@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.sizing.memory_activations import ALL_BUT, ATTENTION_PRODUCTS, QUERY_KEY_VALUE
 from rules.sizing.parameters import attention_parameters, layer_parameters
 from rules.sizing.techniques import UNFUSED
@@ -33,7 +34,7 @@ def repeated_seconds(shape: ModelShape, techniques: Techniques, made: LayerTime,
             return made.attention
         return made.elementwise + made.clamped + (made.products / 2 if techniques.every_other_product else 0.0)
     shares = _shares(shape, moe)
-    found = made.products * sum(shares.get(module, 0.0) for module in modules)
+    found = made.products * plain_sum(shares.get(module, 0.0) for module in modules)
     found += made.attention if {"core_attention", *ALL_BUT} & set(modules) else 0.0
     found += made.clamped if {"activation", *ALL_BUT} & set(modules) else 0.0
     return found + (made.elementwise if {"norm", "activation", *ALL_BUT} & set(modules) else 0.0)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from catalogs.sums import plain_sum
 from rules.sizing.cost import ENERGY
 from rules.sizing.electricity import electricity_price
 from rules.sizing.ownership import FINANCING
@@ -62,7 +63,7 @@ def _once_and_support(cost: CostEstimate) -> float:
         return 1.0
     purchase = magnitude(cost.purchase.expected, "USD")
     with_it = [extra.yearly[name] for name in OF_THE_PURCHASE if name in extra.yearly]
-    yearly = sum(magnitude(each.expected, "USD") for each in with_it) / purchase if purchase > 0 else 0.0
+    yearly = plain_sum(magnitude(each.expected, "USD") for each in with_it) / purchase if purchase > 0 else 0.0
     return extra.factor + yearly * cost.years
 
 
@@ -137,7 +138,7 @@ def _yearly(cost: CostEstimate, total: float) -> list[Sensitivity]:
 
 
 def _years(cost: CostEstimate, total: float) -> Sensitivity:
-    each = sum(magnitude(amount.expected, "USD") for amount in cost.yearly.values())
+    each = plain_sum(magnitude(amount.expected, "USD") for amount in cost.yearly.values())
     less = min(YEARS_SWING, cost.years / 2.0)
     below, above = total - each * less, total + each * YEARS_SWING
     return Sensitivity("years of use", f"{cost.years - less:g} years", f"{cost.years + YEARS_SWING:g} years", below, above)

@@ -14,6 +14,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
+from catalogs.sums import plain_sum
 from rules.sizing import throughput
 from rules.sizing.collectives import RAILS, Group, all_reduce_seconds, gather_seconds, group, point_to_point_seconds
 from rules.sizing.compute import BYTES_16, Arithmetic, LayerTime
@@ -94,7 +95,7 @@ class StepModel:
                     ahead, behind = self._ring(tokens, plan.tensor, plan.context)
                     made = made._replace(attention=ahead, attention_backward=behind)
                 parts.append((weight, moe, made))
-        attention = sum([weight * (made.attention + made.attention_backward) for weight, _, made in parts])
+        attention = plain_sum([weight * (made.attention + made.attention_backward) for weight, _, made in parts])
         traffic = layer_traffic(self.shape, self.hardware, self.exposure, plan, tokens, share, attention)
         if share:
             weight, moe, made = parts[-1]
@@ -130,14 +131,14 @@ class StepModel:
         """Return the seconds of output head and loss in both passes, one for each token that is predicted ahead; kept as well."""
         found = self._heads.get((tokens, tensor))
         if found is None:
-            found = self._heads[tokens, tensor] = sum(self.arithmetic.head(tokens, tensor)) * (1 + self.shape.mtp_layers)
+            found = self._heads[tokens, tensor] = plain_sum(self.arithmetic.head(tokens, tensor)) * (1 + self.shape.mtp_layers)
         return found
 
     def rank_parameters(self, plan: Plan) -> tuple[float, float]:
         """Return (parameters replicated over data × context, routed-expert parameters) on the fullest rank."""
         layers = self.layers / plan.pipeline
         dense = layers * ((1 - self.moe_share) * self._dense + self.moe_share * self._moe)
-        dense += sum(self._embeddings) if plan.pipeline == 1 else max(self._embeddings)
+        dense += plain_sum(self._embeddings) if plan.pipeline == 1 else max(self._embeddings)
         routed = layers * self.moe_share * self._routed / (plan.expert * plan.expert_tensor)
         return dense / plan.tensor, routed
 
@@ -170,7 +171,7 @@ class StepModel:
             optimizer,
         )
         measured = self.hardware.time_factor
-        return StepTime._make(measured * part for part in (*parts, straggling(plan.gpus) * sum(parts)))
+        return StepTime._make(measured * part for part in (*parts, straggling(plan.gpus) * plain_sum(parts)))
 
     def bound(self, plan: Plan) -> float:
         """Return a lower bound of the step's seconds: micro-batches and bubble, without transfers, exchanges and optimizer."""
@@ -255,13 +256,13 @@ class StepModel:
         """
         exchanges, beside = self.exchanges(plan), self.exposure.in_training
         if plan.zero_stage == 3:
-            gathered = sum(self._gathered(plan, each) for each in exchanges) / beside
-            left = sum(self._replicated(plan, each) for each in exchanges)
+            gathered = plain_sum(self._gathered(plan, each) for each in exchanges) / beside
+            left = plain_sum(self._replicated(plan, each) for each in exchanges)
             return (gathered, 0.0, left) if plan.pipeline > 1 else (0.0, gathered, left)
         if plan.zero_stage == 0:
-            return sum(all_reduce_seconds(self.hardware, each.who, each.gradients) for each in exchanges) / beside, 0.0, 0.0
-        scattered = sum(gather_seconds(self.hardware, each.who, each.gradients) for each in exchanges)
-        gathered = sum(gather_seconds(self.hardware, each.who, each.parameters) for each in exchanges)
+            return plain_sum(all_reduce_seconds(self.hardware, each.who, each.gradients) for each in exchanges) / beside, 0.0, 0.0
+        scattered = plain_sum(gather_seconds(self.hardware, each.who, each.gradients) for each in exchanges)
+        gathered = plain_sum(gather_seconds(self.hardware, each.who, each.parameters) for each in exchanges)
         return (scattered + gathered) / beside, scattered / beside if plan.zero_stage == 2 else 0.0, 0.0
 
     def _gathered(self, plan: Plan, exchange: Exchange) -> float:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from catalogs.sums import plain_sum
 from rules.sizing.pipeline import idle_passes
 from rules.sizing.traffic import RECOMPUTED_TENSOR, LayerTraffic
 
@@ -32,7 +33,7 @@ class StepTime(NamedTuple):
     @property
     def total(self) -> float:
         """Return the seconds of the step."""
-        return sum(self)
+        return plain_sum(self)
 
     @property
     def exposed(self) -> float:

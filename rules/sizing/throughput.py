@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from catalogs.quantities import quantity
+from catalogs.sums import plain_sum
 from rules.sizing.collectives import all_reduce_seconds, exchange_seconds, group
 from rules.sizing.results import StepEstimate
 
@@ -98,7 +99,7 @@ def _recommendation(workload: Workload, plan: Plan, hardware: Hardware, local: f
 def estimate(workload: Workload, plan: Plan, hardware: Hardware) -> StepEstimate:
     """Return the time of one step of a convolutional or recommendation model, as a range with its parts."""
     parts, rate = time(workload, plan, hardware), hardware.rate(workload.precision)
-    total = sum(parts)
+    total = plain_sum(parts)
     per_second = workload.global_batch / total
     flops = per_second * workload.flops_per_unit / plan.gpus
     local = workload.global_batch / plan.gpus

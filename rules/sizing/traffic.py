@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from catalogs.sums import plain_sum
 from rules.sizing.collectives import all_reduce_seconds, exchange_seconds, gather_seconds, group, point_to_point_seconds, routed_seconds
 from rules.sizing.compute import BYTES_16
 from rules.sizing.pipeline import chunks, recomputed_share
@@ -159,5 +160,5 @@ def largest_message_bytes(model: StepModel, plan: Plan) -> float:
     """Return the largest buffer that one collective of the step handles: a layer's activations, or one layer's gradients."""
     block = model.block(plan)
     activations = BYTES_16 * block.tokens * model.shape.hidden_size if plan.tensor > 1 else 0.0
-    gradients = sum(each.gradients for each in model.exchanges(plan)) / (model.layers / plan.pipeline)
+    gradients = plain_sum(each.gradients for each in model.exchanges(plan)) / (model.layers / plan.pipeline)
     return max(activations, gradients)

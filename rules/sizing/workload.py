@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import number_in_words, quantity
+from catalogs.sums import plain_sum
 from rules.answer_checks import check_answers
 from rules.answers import AnswerError
 from rules.sizing import workload_defaults as default
@@ -272,7 +273,7 @@ def _checkpoint(trainable: float, precision: str, optimizer: str, shape: ModelSh
     if shape.kind == "recommendation":
         return quantity(FP32_BYTES * shape.embedding_parameters * embedding_factor(optimizer, shape.embedding_dim) / 1e9, "GB")
     state = state_bytes(precision, optimizer)
-    root = sum(embedding_parameters(shape)) if optimizer in ROOT_MOMENTS and shape.vocabulary_size else 0.0
+    root = plain_sum(embedding_parameters(shape)) if optimizer in ROOT_MOMENTS and shape.vocabulary_size else 0.0
     further = ROOT_MOMENTS.get(optimizer, 0.0) * (root if trainable > root else 0.0)  # adapters leave embedding and head as they are
     return quantity((trainable * (state.total - state.gradient) + further) / 1e9, "GB")
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number, format_quantity, magnitude
 from catalogs.schema import Kind
+from catalogs.sums import plain_sum
 from rules.facts import FactField
 from rules.findings import Stage
 from rules.guidance.interconnect import RULES
@@ -244,8 +245,8 @@ def _step(candidate: Candidate, context: Context, hardware: Hardware) -> dict[st
 
 
 def _percent(step: StepEstimate, names: tuple[str, ...]) -> float:
-    whole = float(sum(magnitude(value, "s") for value in step.terms.values()))
-    part = float(sum(step.terms[name].to("s").magnitude for name in names if name in step.terms))
+    whole = float(plain_sum(magnitude(value, "s") for value in step.terms.values()))
+    part = float(plain_sum(step.terms[name].to("s").magnitude for name in names if name in step.terms))
     return round(100 * part / whole, 2) if whole else 0.0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_quantity, magnitude
+from catalogs.sums import plain_sum
 from rules.facts import FactField
 from rules.findings import Scalar, Stage
 from rules.guidance.vram import RULES
@@ -172,7 +173,7 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         return _missing_facts(candidate, context, capacity)
     memory, plan = choice.memory, choice.plan
     expected, terms = _gib(memory.expected), memory.terms
-    state = sum(_gib(terms[name]) for name in ("parameters", "gradients", "optimizer") if name in terms)
+    state = plain_sum(_gib(terms[name]) for name in ("parameters", "gradients", "optimizer") if name in terms)
     return {
         "plan": plan.label,
         "has_plan": True,
@@ -322,7 +323,7 @@ def describe(candidate: Candidate, context: Context) -> dict[str, dict[str, obje
 
 def _memory_section(memory: MemoryEstimate, candidate: Candidate) -> dict[str, object]:
     measured = "measured" if capacity_measured(candidate.gpu) else candidate.gpu.memory.capacity.kind.value
-    totals = [sum(_gib(value) for value in stage.values()) for stage in memory.stages]
+    totals = [plain_sum(_gib(value) for value in stage.values()) for stage in memory.stages]
     section: dict[str, object] = {
         "expected": _shown(memory.expected),
         "low": _shown(memory.low),

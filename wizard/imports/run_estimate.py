@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from catalogs.quantities import quantity
+from catalogs.sums import plain_sum
 from rules.sizing.memory import MemoryModel, estimate_memory
 from rules.sizing.memory_overheads import TERMS
 from rules.sizing.memory_report import stage_reports
@@ -200,7 +201,7 @@ def _memory_fields(memory: MemoryEstimate, plan: Plan, layers: int, capacity_kno
     assert allocated is not None, "the memory model states what the allocator holds"
     low, expected, high = (rounded(each.to("GiB").magnitude) for each in (allocated.low, allocated.expected, allocated.high))
     terms = {name: rounded(memory.terms[name].to("GiB").magnitude) for name in TERMS if name in memory.terms}
-    held_back = expected - sum(terms.values())
+    held_back = expected - plain_sum(terms.values())
     if held_back >= LEAST_SHOWN * expected:
         terms["fragmentation"] = rounded(held_back)
     on_device = f"{memory.expected.magnitude:.1f} GiB ({memory.low.magnitude:.1f} to {memory.high.magnitude:.1f})"

@@ -7,6 +7,7 @@ import textwrap
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from wizard.preferences import written
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ class Bars:
     @property
     def scale(self) -> float:
         """Return the amount that fills a bar."""
-        return max([sum(parts.values()) for _, parts in self.rows] + [self.limit or 0.0, 1e-12])
+        return max([plain_sum(parts.values()) for _, parts in self.rows] + [self.limit or 0.0, 1e-12])
 
     @property
     def parts(self) -> tuple[str, ...]:
@@ -54,7 +55,7 @@ class Bars:
     def drawn(self, parts: Mapping[str, float]) -> tuple[float, ...]:
         """Return a row's amounts in the order of `parts`."""
         names = self.parts
-        rest = sum(amount for name, amount in parts.items() if name not in names)
+        rest = plain_sum(amount for name, amount in parts.items() if name not in names)
         return tuple(rest if name == OTHER and OTHER not in parts else parts.get(name, 0.0) for name in names)
 
 
@@ -68,7 +69,7 @@ def text(bars: Bars, width: int, *, ascii: bool = False) -> list[str]:
     if not bars.rows:
         return [bars.title[:width], *(line for note in bars.notes for line in textwrap.wrap(note, width))]
     patterns, free, mark = (ASCII_PATTERNS, ASCII_FREE, "|") if ascii else (PATTERNS, FREE, "│")
-    totals = [shown(sum(parts.values())) for _, parts in bars.rows]
+    totals = [shown(plain_sum(parts.values())) for _, parts in bars.rows]
     names = min(max(len(name) for name, _ in bars.rows), width // 3)
     cells = max(8, width - names - max(map(len, totals)) - 2)
     lines = [bars.title[:width]]
@@ -104,7 +105,7 @@ def svg(bars: Bars, width: int = 900) -> str:
     legend = 24 * max(1, math.ceil(len(bars.parts) / 4)) + LIMIT_NAME + 24 if bars.rows else 20
     height = sheet.HEAD + len(bars.rows) * (ROW + GAP) + legend + 24 * len(notes)
     drawing = sheet.sheet(bars.title, width, height)
-    totals = [f"{shown(sum(parts.values()))} {bars.unit}" for _, parts in bars.rows]
+    totals = [f"{shown(plain_sum(parts.values()))} {bars.unit}" for _, parts in bars.rows]
     left, room = sheet.MARGIN + NAMES, width - 2 * sheet.MARGIN - NAMES - sheet.LETTER * sheet.SIZE * max(map(len, totals), default=0) - 12
     y = float(sheet.HEAD)
     beside = []

@@ -7,6 +7,7 @@ from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, NamedTuple
 
+from catalogs.sums import plain_sum
 from rules import counting
 from rules.sizing.fabric.cabling import UPLINK_GBPS
 from rules.sizing.fabric.design import design_fabric
@@ -91,7 +92,7 @@ def svg(considered: Considered) -> str:
         drawing.append(label(NO_FABRIC, MARGIN, HEAD + 20))
         return finish(drawing)
     heights = [30 + TIER_PX * len(each.tiers) + 18 * len(each.notes) for each in drawn]
-    drawing = sheet(TITLE, WIDE, HEAD + sum(heights) + MARGIN)
+    drawing = sheet(TITLE, WIDE, HEAD + plain_sum(heights) + MARGIN)
     top = float(HEAD)
     for network, height in zip(drawn, heights, strict=True):
         _draw(drawing.append, network, top)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from catalogs.sums import plain_sum
 from wizard.glyphs import sign
 from wizard.preferences import written
 
@@ -24,7 +25,7 @@ def parts_shown(terms: Mapping[str, float], whole: float) -> list[tuple[str, flo
     rows = sorted(((name, value) for name, value in terms.items() if value > 0), key=lambda row: -row[1])
     kept = [row for row in rows if row[1] >= SMALLEST_SHARE * whole]
     kept = kept[:MOST_PARTS] if len(kept) == len(rows) and len(kept) <= MOST_PARTS else kept[: MOST_PARTS - 1]
-    other = sum(value for _, value in rows) - sum(value for _, value in kept)
+    other = plain_sum(value for _, value in rows) - plain_sum(value for _, value in kept)
     return [*kept, ("other", other)] if other > 1e-9 * max(whole, 1e-9) else kept
 
 

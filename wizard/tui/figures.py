@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from catalogs.sums import plain_sum
 from rules.counting import counted
 from rules.findings import Kind, Stage
 from wizard.changes import answers_changed, figures_changed, reasons, stages_changed
@@ -214,7 +215,7 @@ def time_bar(design: Design, figures: Figures, width: int) -> list[Content]:
         return []
     utilization = f"   MFU {figures.mfu:.0%}" if figures.mfu else ""
     head = Content.assemble(("Step", "bold"), f"  {short_time(figures.step_s)}{utilization}")
-    whole = sum(terms.values())
+    whole = plain_sum(terms.values())
     scale, unit = (1e3, "ms") if whole < 1 else (1.0, "s")
     scaled = {name: value * scale for name, value in terms.items()}
     return [head, stacked(terms, whole, width), *legend(scaled, whole * scale, unit, width)] if terms else [head]

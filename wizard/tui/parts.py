@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
+from catalogs.sums import plain_sum
 from rules.counting import counted
 from wizard.glyphs import sign
 from wizard.preferences import currency, from_dollars, written
@@ -45,7 +46,8 @@ def _sum(lines: Sequence[BomLine], *, sure: bool = True) -> str:
     if not priced:
         return UNKNOWN_PRICE
     is_open = len(priced) < len(lines) or not sure
-    return bounded(_range(sum(low for low, _ in priced), sum(high for _, high in priced)), is_open=is_open, at_least=sign("at_least"))
+    total = _range(plain_sum(low for low, _ in priced), plain_sum(high for _, high in priced))
+    return bounded(total, is_open=is_open, at_least=sign("at_least"))
 
 
 def _unpriced(lines: Sequence[BomLine]) -> str:

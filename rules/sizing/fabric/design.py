@@ -7,6 +7,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import quantity
+from catalogs.sums import plain_sum
 from rules.counting import counted
 from rules.sizing.fabric.adapters import Adapters, compute_adapters, front_end_adapters, gpu_direct
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, Cabling, cable_network
@@ -108,7 +109,7 @@ def estimate_floor(candidate: Candidate, context: Context, choice: ComputeChoice
         roles["out-of-band leaf"] = front.management.switches
     closed = candidate.node.is_rack
     beside = racks <= 1 and not closed and sum(each.counts.switches for each in networks[:1]) <= SWITCHES_BESIDE
-    height = sum(each.height_u for each in networks) + (front.management.switches if front.management else 0) + front.servers
+    height = plain_sum(each.height_u for each in networks) + (front.management.switches if front.management else 0) + front.servers
     height += FILE_SERVER_HEIGHT_U * front.file_servers
     return estimated_floor(racks, density, 0 if beside else max(1, ceil(height / max(1, rack_units))), roles)
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from catalogs.sums import plain_sum
 from rules.sizing.exposure import TUNED
 from rules.sizing.hardware import BITS_PER_BYTE, GIGA
 from rules.sizing.site_measured import site_hardware
@@ -49,7 +50,7 @@ def traffic_of(candidate: Candidate) -> Traffic:
         return NO_TRAFFIC
     step = candidate.choice.step
     total = magnitude(step.expected, "s")
-    idle = sum(magnitude(step.terms[name], "s") for name in _IDLE_TERMS if name in step.terms)
+    idle = plain_sum(magnitude(step.terms[name], "s") for name in _IDLE_TERMS if name in step.terms)
     return Traffic(
         magnitude(step.inter_node_bytes_per_gpu, "GB"),
         total,
