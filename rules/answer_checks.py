@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 EITHER = {"scale.nodes": ("scale.gpus",), "scale.gpus": ("scale.nodes",)}
 """Answers that say the same thing in two ways, so that only one of them can be given."""
+SIZES = ("scale.nodes", "scale.gpus")
 DATE = "measured.date"
 DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 """The most days of each month."""
@@ -45,6 +46,13 @@ _PARTS_OF_A_PLAN = (
 _OWN_SERVER = (
     "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "cpu_cores", "memory", "power", "height", "price",
 )  # fmt: skip
+
+
+def overruled(answers: Answers, key: str) -> tuple[str, ...]:
+    """Return the answers that cannot hold beside a new one of `key`: its other form, or a size where something else decides the size."""
+    if key == "scale.mode" and answers.given(key) and answers.text(key) != "fixed":
+        return tuple(size for size in SIZES if answers.given(size))
+    return EITHER.get(key, ()) if answers.given(key) else ()
 
 
 def check_answers(answers: Answers, catalog: Catalog) -> None:

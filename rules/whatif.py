@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise
-from rules.answer_checks import EITHER
+from rules.answer_checks import overruled
 from rules.comparison.compare import Comparison, compare_designs
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def with_changes(answers: Answers, changes: Mapping[str, object], origin: str = 
             answers = answers.without(key)
             continue
         answers = answers.with_value(key, value, origin)
-        for other in EITHER.get(key, ()) if answers.given(key) else ():
+        for other in overruled(answers, key):
             if other not in changes:
                 answers = answers.without(other)
     return answers

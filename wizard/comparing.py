@@ -166,15 +166,20 @@ def _parts(text: str) -> list[str]:
     text = re.sub(r"\s*(<=|>=|<|>|=)\s*", r"\1", text.strip().lower())
     parts: list[str] = []
     for piece in re.split(r"[,\s]+", text):
-        if parts and re.search(r"[<>=][\d.]+[kmbtgp]?$", parts[-1]) and piece in _UNITS:
+        if parts and re.search(r"[<>=][\d.]+[kmbtgp]?$", parts[-1]) and piece in _SPELLED:
             parts[-1] += f" {piece}"
         elif piece:
             parts.append(piece)
     return parts
 
 
-_UNITS = {"usd", "day", "days", "hour", "hours", "kw", "mw", "w", "s", "ms", "gib", "gb"}
-_SPELLED = {"usd": "USD", "kw": "kW", "mw": "MW", "w": "W", "gib": "GiB", "gb": "GB"}
+_SPELLED = {
+    "usd": "USD", "kw": "kW", "mw": "MW", "gw": "GW", "w": "W", "gib": "GiB", "gb": "GB",
+    **{name: name for name in ("h", "hour", "hours", "d", "day", "days", "week", "weeks", "month", "months", "s", "ms", "min")},
+}  # fmt: skip
+"""Units by their lower case: a filter is read without regard to case."""
+_GLUED = (re.compile(r"([\d.]+)([a-z]+)"), re.compile(r"([\d.]+[kmbtgp])([a-z]+)"))
+"""A number with its unit right after it, the plain one first: "400kW", "8MUSD"."""
 
 
 def _test(part: str) -> Callable[[Entry], bool]:
@@ -193,6 +198,9 @@ def _test(part: str) -> Callable[[Entry], bool]:
 
 def _limit(column: Column, typed: str) -> float:
     head, _, unit = typed.partition(" ")
+    glued = next((found for form in _GLUED if (found := form.fullmatch(head)) and found[2] in _SPELLED), None)
+    if glued is not None and not unit:
+        head, unit = glued.groups()
     text = f"{head[:-1]}{head[-1:].upper().replace('K', 'k')}" if head[-1:] in "kmbtgp" else head
     try:
         if typed.endswith("%"):

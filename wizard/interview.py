@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from rules.answers import field_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from rules.answer_fields import AnswerField
     from rules.answers import Answers
@@ -49,8 +49,8 @@ class Question:
         return field_of(self.key)
 
     def asked(self, answers: Answers) -> bool:
-        """Return whether the question has a meaning beside the other answers."""
-        return all(_holds(answers, key, values) for key, values in self.when.items())
+        """Return whether the question has a meaning beside the other answers; what was answered is always there to be seen and changed."""
+        return answers.given(self.key) or all(_holds(answers, key, values) for key, values in self.when.items())
 
 
 def _holds(answers: Answers, key: str, values: tuple[str, ...]) -> bool:
@@ -68,9 +68,13 @@ class Interview:
     steps: tuple[Step, ...]
     questions: tuple[Question, ...]
 
-    def of_step(self, step: str, answers: Answers, *, first_only: bool = False) -> tuple[Question, ...]:
-        """Return the questions of a step that are asked beside these answers; `first_only`: only those that a first design needs."""
-        return tuple(each for each in self.questions if each.step == step and each.asked(answers) and (each.first or not first_only))
+    def of_step(self, step: str, answers: Answers, *, first_only: bool = False, sought: Collection[str] = ()) -> tuple[Question, ...]:
+        """Return the questions of a step that are asked beside these answers; `first_only`: only those that a first design needs.
+
+        `sought` are keys that the person went to by name: a remedy may be an answer that is not asked beside the others.
+        """
+        of_step = (each for each in self.questions if each.step == step)
+        return tuple(each for each in of_step if each.key in sought or (each.asked(answers) and (each.first or not first_only)))
 
     def question(self, key: str) -> Question | None:
         """Return the question that fills `key`, or None where an answer can only be set in a file or by --set."""

@@ -6,7 +6,7 @@ import contextlib
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from rules.answer_checks import EITHER
+from rules.answer_checks import overruled
 from rules.answers import AnswerError, Answers
 
 if TYPE_CHECKING:
@@ -33,12 +33,13 @@ class Session:
     def answer(self, key: str, raw: object, origin: str = "you") -> Session:
         """Return the session with `key` answered; the same session where nothing changes. Raises AnswerError.
 
-        Of two answers of which only one can hold, the other is cleared: whoever answers again has changed their mind.
+        Of two answers of which only one can hold, the other is cleared: whoever answers again has changed their mind. A number of
+        nodes or GPUs lets nothing else decide the size, and a person who says that something else does has changed theirs.
         """
         changed = self.answers.with_value(key, raw, origin)
         if changed.values.get(key) == self.answers.values.get(key):
             return self._undrafted(key)
-        for other in EITHER.get(key, ()) if changed.given(key) else ():
+        for other in overruled(changed, key):
             changed = changed.without(other)
         return self._undrafted(key)._to(changed)
 

@@ -63,6 +63,7 @@ _CHOICES = {
     "415v_three_phase": "415 V three-phase",
     "480v_three_phase": "480 V three-phase",
 }
+_BARE = "0123456789.,'_ +-"
 MOST_OPEN = 3
 """Open questions that are named; the page of assumptions has all."""
 NUMBER_KINDS = ("quantity", "number", "count")
@@ -140,6 +141,13 @@ def origin_of(answers: Answers, key: str, design: Design | None = None) -> tuple
     return f"{sign('assumed')} {'assumed' if field_of(key).assumed is None else 'default'}", "$foreground-muted"
 
 
+def read_in(key: str, text: str) -> str:
+    """Return the unit in which a bare number was read, "" where the text names its own or needs none."""
+    declared = field_of(key)
+    bare = declared.kind == "quantity" and any(letter.isdigit() for letter in text) and not text.strip(_BARE)
+    return declared.shown_unit if bare else ""
+
+
 def assumption_of(key: str, design: Design | None) -> Assumption | None:
     """Return what a design assumes in place of an answer, None where it assumes nothing or there is no design."""
     return next((each for each in design.assumptions if each.key == key and each.value), None) if design is not None else None
@@ -173,6 +181,13 @@ def unknown_text(answers: Answers, key: str, design: Design | None = None) -> st
     return f"I don't know: {follows}"
 
 
+def unused_text(key: str, design: Design | None) -> str:
+    """Return why an answer has no effect on the design, "" where it has one."""
+    begins = f"not used: {key} = "
+    notice = next((each for each in design.notices if each.startswith(begins)), "") if design is not None else ""
+    return f"not used: {notice.removeprefix(begins).partition(': ')[2]}" if notice else ""
+
+
 def answered(interview: Interview, session: Session, step: str, *, first_only: bool = False) -> str:
     """Return how many questions of a step are answered: "3 of 9 answered"; "I don't know" is an answer."""
     keys = [question.key for question in interview.of_step(step, session.answers, first_only=first_only)]
@@ -190,8 +205,8 @@ def open_text(interview: Interview, session: Session, step: str, design: Design 
         return ""
     assumed = [each for each in missing if assumption_of(each.key, design) is not None]
     named = ", ".join(each.label.strip() for each in missing[:MOST_OPEN]) + (" …" if len(missing) > MOST_OPEN else "")
-    everything = counted(len(design.assumptions), "assumption stands on them", "assumptions stand on them")
-    resting = f"; {len(assumed)} of {everything}" if assumed else ""
+    everything = counted(len(design.assumptions), "assumption")
+    resting = f"; {len(assumed)} of {everything} {'stands' if len(assumed) == 1 else 'stand'} on them" if assumed else ""
     return f"Open: {named}{resting}."
 
 

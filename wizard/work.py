@@ -43,7 +43,7 @@ class Work:
     `given` are answers that stood there before the person said anything: the region of their config.
     `kept` is the autosave of this work: the one that it was resumed from or has written; `not_kept` is why it could not be written
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
-    chose to leave without. `step` is where the interview is.
+    chose to leave without. `step` is where the interview is; `sought` are the questions that the person went to by name.
     `considered` is what was weighed for the design; `base_design` is the design beside which a what-if is open.
     `first_only`: only the questions that a first design needs are asked.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
@@ -68,6 +68,7 @@ class Work:
     written: Answers | None = None
     given_up: bool = False
     visited: set[str] = field(default_factory=set)
+    sought: set[str] = field(default_factory=set)
     step: str = ""
     opened: Mapping[str, Any] | None = None
     changes: tuple[Change, ...] = ()

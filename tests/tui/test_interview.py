@@ -159,6 +159,35 @@ async def test_several_choices_are_taken_with_space():
         assert "[ ] immersion" in text
 
 
+async def test_a_question_that_is_not_asked_beside_the_others_is_there_when_it_is_gone_to_or_answered():
+    async with interview() as (app, pilot):
+        await app.go_to_question("scale.nodes")  # "take more nodes" of a design whose size the deadline decides
+        await rest(app, pilot)
+        assert row(app, "scale.nodes").entry.has_focus
+        await type_text(app, pilot, "1")
+        app.work.sought.clear()
+        text = await press(app, pilot, "backspace", "1", "6")  # empty in between: the field stays where it is
+        assert app.work.answers.count("scale.nodes") == 16
+        assert "Nodes               16" in text
+        await press(app, pilot, "f7")
+        text = await press(app, pilot, "slash", *"nodes", "enter")
+        assert [each for each in text.splitlines() if "  Nodes  " in each and "16" in each]
+        await app.go_to_question("own_server.nothing")
+        await rest(app, pilot)
+        assert any("no question here" in each.message for each in app._notifications)
+
+
+async def test_a_bare_number_says_in_which_unit_it_was_read():
+    async with interview() as (app, pilot):
+        await app.go_to_question("facility.total_power")
+        assert "4000          " in (text := await type_text(app, pilot, "4000"))
+        assert "you, in kW" in text
+        text = await type_text(app, pilot, " kW")
+        assert "you, in kW" not in text
+        await app.go_to_question("budget.electricity_price")
+        assert "in USD/kWh" in await type_text(app, pilot, "0.1")
+
+
 async def test_setting_a_widget_from_the_session_posts_no_answer():
     async with interview() as (app, pilot):
         entry = row(app, "model.parameters").entry

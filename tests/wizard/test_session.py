@@ -177,3 +177,12 @@ def test_an_open_session_counts_as_unsaved_until_it_is_saved():
 @pytest.mark.parametrize(("key", "text"), [("scale.nodes", ""), ("scale.nodes", "  "), ("scale.nodes", "8"), ("scale.nodes", "?")])
 def test_text_that_is_empty_or_right_has_no_message(key, text):
     assert check_text(key, text) is None
+
+
+def test_whoever_lets_something_else_decide_the_size_has_taken_the_size_back():
+    for size in ("scale.nodes", "scale.gpus"):
+        fixed = Session().answer("scale.mode", "fixed").answer(size, "12")
+        assert fixed.answer("scale.mode", "deadline").answers.values == {"scale.mode": "deadline"}
+        assert fixed.answer("scale.mode", "deadline").undo().answers == fixed.answers
+        assert fixed.clear("scale.mode").answer("scale.mode", "fixed").answers == fixed.answers
+        assert fixed.unknown("scale.mode").answers.count(size) == 12

@@ -165,10 +165,13 @@ class WizardApp(AskedApp):
         await (await self.back_to_interview()).enter_step(step)
 
     async def go_to_question(self, key: str) -> None:
-        """Show the step of a question and focus it."""
+        """Show the step of a question and focus it, even where it is not asked beside the other answers."""
         question = load_interview().question(key)
-        if question is not None:
-            await (await self.back_to_interview()).enter_step(question.step, key)
+        if question is None:
+            self.notify(f"{key} is no question here; a file of answers or --set {key}=… gives it.", severity="warning", timeout=8)
+            return
+        self.work.sought.add(key)
+        await (await self.back_to_interview()).enter_step(question.step, key)
 
     async def change_answer(self, key: str) -> None:
         """Change one answer of the review; Next or Enter comes back to it."""

@@ -110,11 +110,13 @@ class InterviewScreen(WizardScreen):
 
     async def _fit_rows_alone(self) -> None:
         place = self.query_one(f"#step-{self.step}")
-        wanted = self.interview.of_step(self.step, self.work.answers, first_only=self.work.first_only)
+        work = self.work
+        wanted = self.interview.of_step(self.step, work.answers, first_only=work.first_only, sought=work.sought)
         there = {row.key: row for row in self.rows()}
         keys = {question.key for question in wanted}
+        here = self.focused_row()
         for key, row in there.items():
-            if key not in keys:
+            if key not in keys and row is not here:  # a field that is emptied to be filled anew stays
                 await row.remove()
         if not there:
             await place.mount_all([self._make_row(question) for question in wanted])

@@ -12,7 +12,7 @@ from wizard.glyphs import sign
 from wizard.names import Names, is_picked
 from wizard.preferences import typed
 from wizard.session import check_text
-from wizard.shown import assumed_text, assumed_value, origin_of, same_answer, text_of, unknown_text
+from wizard.shown import assumed_text, assumed_value, origin_of, read_in, same_answer, text_of, unknown_text, unused_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.messages import Answered, Entered
 from wizard.tui.widgets.quiet import Quiet
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 from wizard.session import Session
 
 Entry = TextEntry | ChoiceEntry
+YOU = "you"
+ORIGIN_WIDTH = 11
+"""Columns of where a value came from; wizard.tcss has one more, which is blank."""
 
 
 class MatchList(Static):
@@ -95,11 +98,15 @@ class FieldRow(Vertical):
         if not on_its_way and not stands:
             self.entry.show(text_of(session, self.key))
         origin = origin_of(session.answers, self.key, design)
+        if origin[0] == YOU and (unit := read_in(self.key, self.entry.value)):
+            both = f"{YOU}, in {unit}"
+            origin = (both if len(both) <= ORIGIN_WIDTH else f"in {unit}", origin[1])
         choosing = isinstance(self.entry, PickerEntry) and self.entry.open
         if draft is not None:
             origin = ("choose one", "$foreground-muted") if choosing else ("invalid", "$text-error")
         self._origin.put(Content.assemble(origin))
-        self._say(self._check(draft) if draft is not None and not choosing else "", unknown_text(session.answers, self.key, design))
+        note = unknown_text(session.answers, self.key, design) or (unused_text(self.key, design) if value is not None else "")
+        self._say(self._check(draft) if draft is not None and not choosing else "", note)
 
     def _look_late(self) -> None:
         """Offer names for text that was typed before the catalog was loaded."""
