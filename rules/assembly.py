@@ -50,7 +50,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
         answers=answers,
         catalog_version=version,
         chosen=candidate.id,
-        name=f"{candidate.units:,} × {candidate.node.name}, {candidate.gpus:,} GPUs",
+        name=f"{candidate.units:,} × {candidate.node.name}, {counted(candidate.gpus, 'GPU')}",
         plan=candidate.choice.plan.label if candidate.choice else "none fits",
         fits=bool(ranking.good),
         figures=chosen.figures,

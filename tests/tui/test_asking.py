@@ -90,6 +90,11 @@ async def test_what_if_shows_the_difference_and_keeps_or_drops_it():
         assert app.work.answers.values["scale.nodes"] == 4
         await press(app, pilot, "ctrl+z")
         assert not app.work.answers.given("scale.nodes")
+        for typed, told in (("zzz", "'zzz': write an answer's name, = and its value"), ("scale.nods=", "did you mean 'scale.nodes'?")):
+            await press(app, pilot, "i")
+            await type_text(app, pilot, typed)
+            await press(app, pilot, "enter")
+            assert any(told in each.message for each in app._notifications), typed
 
 
 async def test_a_what_if_of_several_answers_leaves_the_base_and_is_kept_or_dropped():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from catalogs.quantities import magnitude
+from rules.counting import counted
 from rules.sizing.cost import left_out_of, run_gpu_hours
 from rules.sizing.power import HOURS_PER_YEAR
 from rules.sizing.renting import RentOrBuy, costs_at, rent_or_buy
@@ -71,7 +72,7 @@ def _notes(candidate: Candidate, found: RentOrBuy) -> tuple[str, ...]:
     if found.run_hours > 0 and found.owned_hours > 0:
         share = found.run_hours / found.owned_hours
         told = f"{share:.1%}" if share >= LEAST_SHARE else f"less than {LEAST_SHARE:.1%}"
-        notes.append(f"the run itself uses {told} of the hours of {candidate.gpus:,} GPUs")
+        notes.append(f"the run itself uses {told} of the hours of {counted(candidate.gpus, 'GPU')}")
     cost = candidate.cost
     if cost is not None and (missing := left_out_of(cost.missing, None)):
         notes.append(f"owning leaves out {', '.join(missing)}")

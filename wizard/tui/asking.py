@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from textual.content import Content
 
 from rules.answer_fields import FIELDS
-from rules.answers import AnswerError
+from rules.answers import AnswerError, field_of, shortened
 from wizard.changes import difference
 from wizard.files import FileError, load
 from wizard.interview import load_interview
@@ -128,18 +128,20 @@ class Asker:
         """Ask for an answer to change, and show what it would change."""
 
         def chosen(text: str | None) -> None:
-            name, equals, value = (text or "").partition("=")
+            name, equals, value = map(str.strip, (text or "").partition("="))
             if not equals:
+                if name:
+                    self._app.notify(f"{shortened(name)!r}: write an answer's name, = and its value; {hint}", severity="warning")
                 return
-            name, value = name.strip(), value.strip()
             question = load_interview().question(name)
             label = question.label.strip() if question is not None else name
             try:
+                field_of(name)
                 self.try_change(name, typed(name, value) if value else None, f"{label} {value or 'not answered'}")
             except AnswerError as error:
                 self._app.notify(str(error), severity="error")
 
-        hint = "type a word of a question, pick it, then write its value: scale.deadline=60 days"
+        hint = "type a word, pick, write the value: scale.deadline=60 days"
         self._app.push_screen(PromptDialog("What if …", hint, f"{key}=" if key else "", _questions_like), chosen)
 
     # --- why not
