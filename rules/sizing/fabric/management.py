@@ -99,12 +99,14 @@ class ManagementWiring:
     def _near(self) -> list[tuple[str, str, int]]:
         """Return what is managed in the order of the hall; no switch manages itself."""
         ports = sorted(self._ports(), key=lambda each: self.places.get(each[0], 0))
-        per = self.management.switch.ports
-        for number, name in enumerate(management_names(self.front)):
-            own = next(index for index, each in enumerate(ports) if each[0] == name)
+        per, own_names = self.management.switch.ports, management_names(self.front)
+        at = {device: index for index, (device, _, _) in enumerate(ports)}
+        for number, name in enumerate(own_names):
+            own = at[name]
             if own // per == number:
                 other = own + per if own + per < len(ports) else own - per
                 ports[own], ports[other] = ports[other], ports[own]
+                at[ports[own][0]], at[ports[other][0]] = own, other
         return ports
 
     def _ports(self) -> Iterator[tuple[str, str, int]]:
