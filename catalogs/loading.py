@@ -62,6 +62,10 @@ class Shelf(Generic[RecordType]):
         id_ = self._by_name.get(plain(name))
         return None if id_ is None else self._records[id_]
 
+    def replaced(self, record: RecordType, id_: str) -> Shelf[RecordType]:
+        """Return a shelf with another record in place of that with this id."""
+        return Shelf(self.kind, {**self._records, id_: record}, self._files)
+
     def file(self, id_: str) -> Path | None:
         """Return the file that the record with this id was read from, or None for a record made in memory."""
         return self._files.get(id_)
@@ -90,6 +94,14 @@ class Catalog:
     """All records of one or more folders; a later folder's record replaces an earlier one of the same id."""
 
     folders: tuple[Path, ...] = field(default=(OWN_FOLDER,))
+    trial: str = ""
+    """What is tried in it that no folder says, "" for nothing: a catalog with a trial is another one."""
+
+    def with_trial(self, trial: str, **shelves: Shelf[Any]) -> Catalog:
+        """Return a catalog with other shelves by name, to see what would follow; it shares the rest, and its version is the files'."""
+        other = Catalog(self.folders, trial)
+        other.__dict__.update({**self.__dict__, **shelves, "trial": trial})
+        return other
 
     @cached_property
     def gpus(self) -> Shelf[schema.Gpu]:

@@ -1,22 +1,23 @@
 """Which unknown answers and which uncertain prices and rates could change the choice, and so what is worth asking first.
 
-Every unknown answer is tried at other values: the other choices, half and twice what is assumed, a limit somewhat below what the design
-needs. What changes the choice is worth a question; what only moves figures is not listed.
+Every unknown answer is tried at other values: the other choices, published ends, half and twice what is assumed, a limit somewhat below
+what the design needs. What changes the choice is worth a question; what only moves figures is not listed.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from catalogs.quantities import grouped, magnitude
+from catalogs.quantities import magnitude
 from rules.advisor import Considered, consider
 from rules.answer_fields import COOLING
 from rules.answers import AnswerError, field_of
-from rules.findings import Stage
+from rules.doubts import Doubt, sentence_of, trial_of, weight_of
 from rules.render import value_text
 from rules.scale import size_given, sized_by_deadline
 from rules.sizing.electricity import electricity_price
+from rules.sizing.lookup import fact_value
+from rules.uncertain_rates import price_doubts, rate_doubts
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
@@ -32,6 +33,12 @@ MOST_TRIALS = 48
 """Designs that are made; one takes a tenth of a second."""
 WORTH_ASKING = 5
 _LIMITS = {"budget.purchase": "purchase_usd", "facility.total_power": "total_power_kw", "facility.racks": "racks"}
+_RACK = "facility.rack_power"
+_ENDS = {
+    "facility.inlet_temperature": (("ashrae-recommended", "inlet_low"), ("ashrae-a2", "inlet_high")),
+    "facility.pue": (("pue-google", "average"), ("pue-legacy", "average")),
+}
+"""Numbers of which half and twice mean nothing: the published ends, as fact and value: what halls are kept at, what halls reach."""
 _ELECTRICITY = "budget.electricity_price"
 """Tried at both ends of the range of the place, which nobody assumes as one number."""
 _TRIED = (
@@ -43,48 +50,30 @@ _TRIED = (
 """Answers that are tried where nobody gave them, in the order of the questions."""
 
 
-@dataclass(frozen=True)
-class Trial:
-    """An unknown answer at one value: what is chosen then, and whether that meets every answer."""
-
-    value: str
-    chosen: str
-    fits: bool
-    changed: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class Doubt:
-    """Something unknown that could change the choice. `kind` is answer, price or rate; `weight` ranks it, the larger the earlier."""
-
-    key: str
-    kind: str
-    assumed: str
-    trials: tuple[Trial, ...]
-    weight: int
-    text: str
-
-    def document(self) -> dict[str, Any]:
-        """Return the doubt as plain data."""
-        trials = [{**vars(each), "changed": list(each.changed)} for each in self.trials]
-        return {"key": self.key, "kind": self.kind, "assumed": self.assumed, "text": self.text, "trials": trials}
-
-
 def doubts(considered: Considered) -> tuple[Doubt, ...]:
     """Return what is unknown and could change the choice, the weightiest first; `[:WORTH_ASKING]` are the questions to ask first."""
     chosen = considered.ranking.chosen
     if chosen is None:
         return ()
-    found = [*_answers(considered, chosen), *_prices(considered, chosen), *_rates(considered, chosen)]
+    found = [*_answers(considered, chosen), *price_doubts(considered, chosen), *rate_doubts(considered, chosen)]
     return tuple(sorted(found, key=lambda each: -each.weight))
+
+
+def most_designs(considered: Considered) -> int:
+    """Return how many designs are made at most: one for each value that is tried, and two for the failure rate."""
+    chosen = considered.ranking.chosen
+    if chosen is None:
+        return 0
+    return min(MOST_TRIALS, sum(sum(1 for _ in _values(key, considered, chosen)) for key in _tried(considered))) + 2
+
+
+def _tried(considered: Considered) -> list[str]:
+    return [key for key in _TRIED if not considered.context.answers.given(key) and _matters(key, considered)]
 
 
 def _answers(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
     answers, spent = considered.context.answers, 0
-    base = _traits(considered)
-    for key in _TRIED:
-        if answers.given(key) or not _matters(key, considered):
-            continue
+    for key in _tried(considered):
         trials = []
         for value in _values(key, considered, chosen):
             if spent >= MOST_TRIALS:
@@ -94,39 +83,12 @@ def _answers(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
                 other = consider(with_changes(answers, {key: value}, "what-if"), considered.context.catalog)
             except AnswerError:
                 continue
-            changed = tuple(name for name, trait in _traits(other).items() if trait != base[name])
-            if changed:
-                name = f"{_name(other)}{_network(other) if changed == ('fabric',) else ''}"
-                trials.append(Trial(_shown(value), name, bool(other.ranking.good), changed))
+            trial = trial_of(_shown(value), considered, other)
+            trials += [trial] if trial is not None else []
         if trials:
-            weight = max(_WEIGHTS[name] for each in trials for name in each.changed)
-            yield Doubt(key, "answer", _assumed(key, considered), tuple(trials), weight, _sentence(key, trials))
-
-
-_WEIGHTS = {"fits": 5, "GPU": 4, "server": 3, "fabric": 2}
-"""What may change, and how much it weighs: whether anything fits at all, then the GPU, the server, the technology of the fabric."""
-
-
-def _traits(considered: Considered) -> dict[str, object]:
-    """Return what is meant by the choice; sizes and figures are not part of it."""
-    chosen = considered.ranking.chosen
-    if chosen is None:
-        return dict.fromkeys(_WEIGHTS)
-    candidate = chosen.candidate
-    technology = candidate.facts.get(Stage.FABRIC, {}).get("technology")
-    return {"fits": bool(considered.ranking.good), "GPU": candidate.gpu.id, "server": candidate.node.id, "fabric": technology}
-
-
-def _name(considered: Considered) -> str:
-    chosen = considered.ranking.chosen
-    return "nothing" if chosen is None else f"{chosen.candidate.units:,} × {chosen.candidate.node.name}"
-
-
-def _network(considered: Considered) -> str:
-    """Return the network of the choice in words: what to say where nothing else is another."""
-    chosen = considered.ranking.chosen
-    fact = chosen.candidate.facts.get(Stage.FABRIC, {}) if chosen is not None else {}
-    return "" if fact.get("technology") == "none" else f" on {fact.get('technology_name')}"
+            yield Doubt(
+                key, "answer", _assumed(key, considered), tuple(trials), weight_of(trials), f"{key} is unknown: {sentence_of(trials)}"
+            )
 
 
 def _matters(key: str, considered: Considered) -> bool:
@@ -157,10 +119,14 @@ def _values(key: str, considered: Considered, chosen: Ranked) -> Iterator[object
             return
         yield from (choice for choice in declared.choices if choice not in (answers.text(key), "any"))
         return
-    if key in _LIMITS:
-        need = getattr(chosen.figures, _LIMITS[key])
+    if key in _LIMITS or key == _RACK:
+        need = _fullest_rack_kw(chosen) if key == _RACK else getattr(chosen.figures, _LIMITS[key])
         if need and need > 1:
             yield _number(key, need * BELOW_NEED)
+        return
+    if key in _ENDS:
+        ends = (fact_value(considered.context.catalog.facts, *each).to(declared.unit) for each in _ENDS[key])
+        yield from (_number(key, each) for each in ends if each != answers.number(key))
         return
     if key == _ELECTRICITY:
         price = electricity_price(answers, considered.context.catalog).price
@@ -171,6 +137,11 @@ def _values(key: str, considered: Considered, chosen: Ranked) -> Iterator[object
         number = min(max(start * factor, declared.minimum or 0.0), declared.maximum or float("inf"))
         if number != start:
             yield _number(key, number)
+
+
+def _fullest_rack_kw(chosen: Ranked) -> float | None:
+    facility = chosen.candidate.facility
+    return magnitude(facility.fullest_rack, "kW") if facility is not None and facility.fullest_rack is not None else None
 
 
 def _resolved(key: str, considered: Considered) -> float:
@@ -189,55 +160,3 @@ def _number(key: str, number: float) -> object:
 
 def _shown(value: object) -> str:
     return ", ".join(value) if isinstance(value, tuple) else str(value)
-
-
-def _sentence(key: str, trials: list[Trial]) -> str:
-    parts = [f"with {each.value} {'it is' if each.fits else 'nothing fits; nearest is'} {each.chosen}" for each in trials]
-    return f"{key} is unknown: {'; '.join(parts)}"
-
-
-def _prices(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
-    """Yield the candidates that could come first within the ranges of prices, and those of unknown price; the first of each GPU."""
-    if "cost" not in chosen.measure or not considered.ranking.good:
-        return
-    high = chosen.figures.purchase_high_usd
-    seen = {(chosen.candidate.gpu.id, False)}
-    for other in considered.ranking.good:
-        low = other.figures.purchase_low_usd
-        kind = (other.candidate.gpu.id, low is None)
-        if kind in seen:
-            continue
-        seen.add(kind)
-        name = f"{other.candidate.units:,} × {other.candidate.node.name}"
-        if low is None and chosen.figures.purchase_usd is not None:
-            text = f"nobody has named a price of {name}: below {grouped(chosen.figures.purchase_usd, 3)} USD in all it could come first"
-            yield Doubt(other.candidate.node.id, "price", "unknown", (), 1, text)
-        elif low is not None and high is not None and _worth_at(other, low) < _worth_at(chosen, high):
-            prices = f"{name} could cost {grouped(low, 3)} USD and the choice {grouped(high, 3)} USD"
-            text = f"{prices}, then it comes first by {chosen.measure}: quotes of both would settle it"
-            trial = Trial(f"{grouped(low, 3)} USD", name, True, ("server",))
-            yield Doubt(other.candidate.node.id, "price", f"{grouped(other.figures.purchase_usd or low, 3)} USD", (trial,), 3, text)
-
-
-def _worth_at(each: Ranked, purchase_usd: float) -> float:
-    """Return what a candidate is ranked by, were its purchase `purchase_usd`: owning it and the work cost so much more or less."""
-    expected, ownership = each.figures.purchase_usd, each.figures.ownership_usd
-    return each.worth * (ownership + purchase_usd - expected) / ownership if expected and ownership else each.worth
-
-
-def _rates(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
-    """Yield the candidates that could be faster within the ranges of step times, where time decides."""
-    if "time" not in chosen.measure or chosen.candidate.choice is None:
-        return
-    slowest = magnitude(chosen.candidate.choice.step.high, "s")
-    seen = {chosen.candidate.gpu.id}
-    for other in considered.ranking.good:
-        if other.candidate.choice is None or other.candidate.gpu.id in seen:
-            continue
-        seen.add(other.candidate.gpu.id)
-        fastest = magnitude(other.candidate.choice.step.low, "s")
-        if fastest < slowest:
-            name = f"{other.candidate.units:,} × {other.candidate.node.name}"
-            steps = f"a step of {name} could take {grouped(fastest, 3)} s and one of the choice {grouped(slowest, 3)} s"
-            text = f"{steps}: a test run would settle it"
-            yield Doubt(other.candidate.node.id, "rate", "", (Trial(f"{grouped(fastest, 3)} s", name, True, ("GPU",)),), 2, text)

@@ -138,6 +138,19 @@ def _anchor(gpu: Gpu | None) -> str:
     return "gb200" if in_rack else ""
 
 
+RECORDS = {
+    "rsc": ("meta-rsc", "mean_time_16384_gpus", True),
+    "gb200": ("gpu-mean-time-gb200", "mean_time_between_interruptions", True),
+    "llama3": ("llama3-interruptions", "unexpected", False),
+}
+"""By published record: the fact and the value that the expected rate comes from, and whether that is a time between failures."""
+
+
+def record_of(gpu: Gpu | None) -> tuple[str, str, bool]:
+    """Return the fact, the name of the value and whether it is a time, from which the expected failure rate of a GPU follows."""
+    return RECORDS[_anchor(gpu) or "llama3"]
+
+
 def _excess_at_mid_size(gpus: int, rate: float) -> float:
     """Return how many times more often a job of `gpus` was seen to fail than the rate per node says; 1 from LARGE_GPUS up."""
     excess = HOURS_PER_DAY / (MID_SIZE_GPUS * rate) / MEASURED_MTTF_1024_HOURS

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 
 from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
-from rules.uncertainty import doubts
+from rules.doubts import totals_of
+from rules.rates import failure_trials
+from rules.sizing.reliability import failure_rate, restart_seconds
+from rules.uncertain_rates import price_doubts, rate_doubts
+from rules.uncertainty import _values, doubts, most_designs
+from rules.watching import watched
 from rules.whatif import with_changes
 
 GIVEN = {
@@ -31,8 +38,20 @@ def considered(catalog):
 
 
 @pytest.fixture(scope="module")
-def found(considered):
-    return doubts(considered)
+def begun():
+    """Designs that were begun to find the doubts."""
+    return []
+
+
+@pytest.fixture(scope="module")
+def found(considered, begun):
+    with watched(lambda number: begun.append(number) or True):
+        return doubts(considered)
+
+
+def test_no_more_designs_are_made_than_are_foretold(found, begun, considered):
+    assert found
+    assert 0 < len(begun) <= most_designs(considered)
 
 
 def test_every_trial_is_what_the_advisor_says(found, considered, catalog):
@@ -95,3 +114,62 @@ def test_where_only_the_network_would_be_another_the_sentence_names_it():
     alone = [each for each in trials if each.changed == ("fabric",)]
     assert alone
     assert all(" on InfiniBand" in each.chosen or " on RoCEv2" in each.chosen for each in alone)
+
+
+H100 = {"model.preset": "llama-3.1-8b", "training.tokens": "1T", "preferences.nodes": ["nvidia-dgx-h100"]}
+
+
+def test_numbers_of_which_twice_means_nothing_are_tried_at_published_ends(considered):
+    """Air at 54 °C is no hall: ASHRAE recommends 18 to 27 °C and allows 35 °C in class A2; Google reaches 1.09, small rooms 1.9."""
+    chosen = considered.ranking.chosen
+    assert list(_values("facility.inlet_temperature", considered, chosen)) == ["18 °C", "35 °C"]
+    assert list(_values("facility.pue", considered, chosen)) == ["1.09", "1.9"]
+
+
+def test_failures_are_tried_at_the_ends_of_what_was_published(catalog):
+    """2.3 interruptions per 1,000 servers of eight and day are 0.0002875 per GPU: one in 20.4 h on 4,096; OLMo restarted in 222 s."""
+    gpu, other = catalog.gpus["nvidia-h100-sxm-80gb"], catalog.gpus["nvidia-a100-sxm-80gb"]
+    seldom, often = failure_trials(SimpleNamespace(gpu=gpu, gpus=4096), catalog)
+    assert seldom.words == "a failure of the job every 20.4 h and restarts of 3.7 min"
+    assert failure_rate(gpu, 4096, seldom.catalog).expected == pytest.approx(2.3 / 1000 / 8)
+    assert restart_seconds(seldom.catalog)[1] == 222
+    before = failure_rate(gpu, 4096, catalog)
+    assert failure_rate(gpu, 4096, often.catalog).expected == pytest.approx(before.many)
+    assert before.expected == pytest.approx(419 / (16_384 * 54))  # Llama 3, and the catalog itself stays as it is
+    assert failure_rate(other, 4096, often.catalog) == failure_rate(other, 4096, catalog)
+    assert (often.catalog.version, often.catalog == catalog) == (catalog.version, False)
+
+
+def test_a_failure_rate_that_leaves_nothing_is_a_doubt_and_that_of_two_servers_is_none(catalog, found):
+    """131,072 H100 fail every 23 minutes by Llama 3's rate; by that of a research cluster every 7, with restarts of 15."""
+    given = {**H100, "scale.nodes": 16_384, "training.global_batch": 1_048_576}
+    (doubt,) = [each for each in rate_doubts(*_chosen(consider(Answers.of(given), catalog))) if each.key == "failure_rate"]
+    assert [each.fits for each in doubt.trials] == [False]
+    assert "restarts of 15 min nothing fits" in doubt.text
+    assert doubt.weight == 5
+    assert "failure_rate" not in {each.key for each in found}
+
+
+def test_a_budget_that_only_expected_prices_keep_to_is_a_doubt(catalog):
+    given = {**H100, "scale.nodes": 8, "budget.own_prices": ["nvidia-dgx-h100 = 250k USD"]}
+    figures = consider(Answers.of(given), catalog).ranking.chosen.figures
+    between = (figures.purchase_usd + figures.purchase_high_usd) / 2
+    doubted = price_doubts(*_chosen(consider(Answers.of(given | {"budget.purchase": f"{between:.0f} USD"}), catalog)))
+    assert [(each.kind, each.trials[0].fits) for each in doubted] == [("price", False)]
+    above = figures.purchase_high_usd * 1.01
+    assert not list(price_doubts(*_chosen(consider(Answers.of(given | {"budget.purchase": f"{above:.0f} USD"}), catalog))))
+
+
+def test_totals_carry_their_ranges(considered):
+    chosen = considered.ranking.chosen
+    totals = {each.name: each for each in totals_of(chosen)}
+    assert list(totals) == ["a step", "the run", "time that makes progress", "purchase", "owning it"]
+    assert all(each.low < each.expected < each.high for name, each in totals.items() if name != "time that makes progress")
+    purchase = totals["purchase"]
+    assert (purchase.low, purchase.high) == (chosen.figures.purchase_low_usd, chosen.figures.purchase_high_usd)
+    run, step = totals["the run"], totals["a step"]  # two servers hardly ever fail: the run is as uncertain as a step
+    assert run.high / run.expected == pytest.approx(step.high / step.expected, rel=0.01)
+
+
+def _chosen(considered):
+    return considered, considered.ranking.chosen

@@ -155,15 +155,19 @@ def conflicts(considered: Considered, words: list[str], *, as_json: bool) -> int
 
 
 def uncertain(considered: Considered, words: list[str], *, as_json: bool) -> int:
-    """Name the unknown answers, prices and rates that could change the choice, the weightiest first."""
+    """Name the ranges of the totals, then the unknown answers, prices and rates that could change the choice, the weightiest first."""
+    from rules.doubts import totals_of
     from rules.uncertainty import WORTH_ASKING, doubts
 
     if words:
         return _wrong("uncertain takes no further words")
-    found = doubts(considered)
+    found, chosen = doubts(considered), considered.ranking.chosen
+    totals = totals_of(chosen) if chosen is not None else ()
     if as_json:
-        print_json({"worth_asking": WORTH_ASKING, "doubts": [each.document() for each in found]})
+        rows = [vars(each) | {"text": each.text} for each in totals]
+        print_json({"worth_asking": WORTH_ASKING, "totals": rows, "doubts": [each.document() for each in found]})
         return GOOD
+    _wrapped(["; ".join(each.text for each in totals)], "", "    ")
     if not found:
         print("nothing that is unknown was found to change the choice")
     for number, each in enumerate(found, start=1):
