@@ -199,6 +199,10 @@ async def test_without_a_conflict_it_says_so():
         app.action_find_conflicts()
         await rest(app, pilot)
         assert any("no conflict" in each.message for each in app._notifications)
+        app.work.generation += 1  # an answer whose design is not there yet
+        app.action_find_conflicts()
+        assert any("still being worked out" in each.message for each in app._notifications)
+        app.work.generation -= 1
         await press(app, pilot, "f4", "f")
         assert any("No conflict, and no warning" in each.message for each in app._notifications)
 

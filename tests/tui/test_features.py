@@ -20,13 +20,14 @@ from wizard.session import Session
 from wizard.tui import app as app_module
 from wizard.tui.actions import ACTIONS, actions_of
 from wizard.tui.help import help_text
+from wizard.tui.screens.base import SMALLEST_WIDTH
 from wizard.tui.screens.compare import CompareScreen
 from wizard.tui.screens.interview import InterviewScreen
 from wizard.tui.screens.jump import JumpDialog
 from wizard.tui.screens.lists import DesignScreen
 from wizard.tui.screens.look import LookScreen
 from wizard.tui.screens.start import _description
-from wizard.tui.widgets.step_bar import step_state
+from wizard.tui.widgets.step_bar import step_line, step_state
 from wizard.work import Work
 
 TUI = Path(app_module.__file__).parent
@@ -57,6 +58,15 @@ async def test_a_key_held_with_alt_is_no_letter():
             await press(app, pilot, "escape", "tab")
         assert not app.work.answers.values
         assert not app.work.session.drafts
+
+
+@pytest.mark.parametrize("width", [SMALLEST_WIDTH, 80, 104, 200])
+def test_the_step_bar_fits_every_width(width):
+    steps = load_interview().steps
+    for here in (steps[0].id, steps[-1].id):
+        line = step_line(load_interview(), Session(), here, {step.id for step in steps}, width).plain.rstrip()
+        assert line.endswith("Design")
+        assert len(line) <= width
 
 
 async def test_the_step_bar_tells_the_state_of_every_step():

@@ -285,7 +285,10 @@ class Asker:
 
         app, answers = self._app, self._app.work.answers
         design = app.work.design
-        if design is None or design.fits:
+        if design is None or not app.work.current:
+            app.notify("The design is still being worked out; try again in a moment.", timeout=3)
+            return
+        if design.fits:
             app.notify("There is no conflict.", timeout=3)
             return
         run = partial(app.adviser.find_conflicts, answers)
