@@ -201,6 +201,7 @@ async def test_without_a_conflict_it_says_so():
         assert any("no conflict" in each.message for each in app._notifications)
         app.work.generation += 1  # an answer whose design is not there yet
         app.action_find_conflicts()
+        await pilot.pause()
         assert any("still being worked out" in each.message for each in app._notifications)
         app.work.generation -= 1
         await press(app, pilot, "f4", "f")
