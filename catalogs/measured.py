@@ -26,8 +26,8 @@ class Measurement(Record):
     `iteration_s` (seconds per optimizer step), `tokens_per_s_per_gpu`, `images_per_s` and `samples_per_s` (of the whole job),
     `tflops_per_gpu` (model FLOP/s, only where nothing else is printed) and the memory peak of the fullest GPU, `peak_mem_gib` or
     `peak_mem_gb`. `release` is that of NVIDIA's container, `fused_experts` whether it fuses the kernels of experts, `exchange` what
-    carries tokens to them. `kind` is derived where the step time follows from the FLOP/s that the source prints by the formula that it
-    states.
+    carries tokens to them, `network_gbps` one GPU's share of the network between servers. `kind` is derived where the step time follows
+    from the FLOP/s that the source prints by the formula that it states.
     """
 
     id: str
@@ -36,6 +36,7 @@ class Measurement(Record):
     model: str
     gpu: str
     gpus: Positive
+    network_gbps: Positive | None = None
     precision: str
     workload: str | None = Field(default=None, pattern=r"^(vision|recsys|lora|qlora)$")
     seq_len: Positive | None = None

@@ -63,6 +63,11 @@ RING_BYTES = (10.0, 12.0)
 """Bytes per element of a rank's attention output that each step of a context-parallel ring costs beside its kernels, forward and backward:
 a step's output in 16 bits is merged into the sum in 32, read and written; backward the gradients of queries, keys and values are added up
 (counted) [arXiv:2310.01889 §3; Transformer Engine, context parallelism]."""
+EAGER_RING_BYTES = (40.0, 58.0)
+"""The same in PyTorch, operator by operator in 32 bits, the mean of steps that see all queries and of those that see half. Forward a step's
+output is cast (6; 3), subtracted, weighted and subtracted again (32; 16, and 8 to join the halves), keys and values are joined to be sent
+(8). Backward keys and values are joined (8), their gradients added and joined (36; 42), those of queries added (10; 13). Counted, every
+head with keys of its own [torch.distributed.tensor.experimental, _attention.py]."""
 FLASH_1_SHARE = 0.5
 """FlashAttention 1 against 2: half as fast [arXiv:2307.08691 abstract]."""
 ATTENTION_BACKWARD_FLOPS = 2.5
@@ -228,7 +233,7 @@ class Arithmetic:
         """Return (forward, backward) seconds of the mixers of a layer whose sequences lie on `context` ranks."""
         forward, backward = self._attention(tokens, tensor, context)
         merged = context * tokens * self.shape.attention_heads / tensor * self._value_width()
-        ahead, behind = (self.streamed(each * merged) for each in RING_BYTES)
+        ahead, behind = (self.streamed(each * merged) for each in (EAGER_RING_BYTES if self.techniques.eager_ring else RING_BYTES))
         scan = self._scan(tokens, tensor)
         return forward + ahead + scan, backward + behind + ELEMENTWISE_BACKWARD * scan
 

@@ -28,7 +28,8 @@ class Techniques(NamedTuple):
     fixed cost of a small kernel in seconds. `one_adapter`: what fully sharded ranks gather and scatter reaches a server through one of
     its adapters. `fused_experts`: where the GPU has such kernels (Blackwell, MXFP8, gated experts), an expert's activation and casts
     happen inside its products, the exchange puts tokens where experts read them and overlaps with arithmetic, and no size is read back: a
-    whole step is one graph. `plain_exchange`: tokens go to their experts by NCCL's all-to-all, once for each choice.
+    whole step is one graph. `plain_exchange`: tokens go to their experts by NCCL's all-to-all, once for each
+    choice. `eager_ring`: what context-parallel ranks merge and send goes operator by operator, as in PyTorch.
     """
 
     attention: str = FUSED
@@ -43,6 +44,7 @@ class Techniques(NamedTuple):
     one_adapter: bool = False
     fused_experts: bool = True
     plain_exchange: bool = False
+    eager_ring: bool = False
 
 
 TUNED = Techniques()

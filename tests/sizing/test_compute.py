@@ -126,3 +126,20 @@ def test_head_and_attention_are_no_faster_than_the_precision_allows(node, precis
     assert sum(wide.head(8192, 1)) > 1.5 * sum(narrow.head(8192, 1))
     flops = 6.0 * 8192 * 2_000_000 * shape.hidden_size
     assert flops / sum(wide.head(8192, 1)) <= machine.rate(precision).peak
+
+
+def test_an_eager_ring_moves_what_its_operators_read_and_write():
+    """By hand, bytes per element of the output and step [torch 2.6, _attention.py].
+
+    A step that sees all queries: cast 6, three operations of 12, 8 and 12, keys and values joined 8; one that sees half of them 3, 16, 8 to
+    join the halves, 8. Backward: 8 and 16 to join keys, values and their gradients, 20 or 26 to add those, 13 or 10 for the queries'. A
+    fused ring moves 10 and 12.
+    """
+    forward, backward = (46 + 35) / 2, ((8 + 16 + 20 + 13) + (8 + 16 + 26 + 10)) / 2
+    fused, eager = (arithmetic("nvidia-dgx-h100", 65_536, heads=32, eager_ring=each) for each in (False, True))
+    elements = 4 * 16_384 * 32 * 128
+    moved = [
+        (own - other) * fused.hardware.hbm_bytes_per_s * 0.75 / elements
+        for own, other in zip(eager.ring_attention(16_384, 1, 4), fused.ring_attention(16_384, 1, 4), strict=True)
+    ]
+    assert moved == pytest.approx([forward - 10, backward - 12], rel=0.02)

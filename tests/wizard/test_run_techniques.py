@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from catalogs import load_catalog
 from tests.wizard.calls import call
+from wizard.imports.run_machines import Machines
 
 MODEL = """
 [models."qwen3-30b"]
@@ -72,3 +74,12 @@ def test_across_servers_a_token_goes_once_for_each_choice_unless_stated(tmp_path
 @pytest.mark.parametrize(("key", "value"), [("release", "latest"), ("exchange", "pigeon")])
 def test_what_is_not_known_of_the_code_is_said(tmp_path, key, value):
     assert rate(tmp_path, "GB200", "", **{key: value}) is None
+
+
+def test_a_stated_network_counts_before_that_of_the_usual_server():
+    """Servers of torchtitan's H100 have 400 Gb/s for each GPU, 50 GB/s [pytorch/torchtitan, benchmarks, hardware]."""
+    machines = Machines(load_catalog())
+    usual, stated = (machines.get("H100-96GB-HBM2e-500W", gbps) for gbps in (None, 400))
+    assert stated.nic_bytes_per_s == 50e9
+    assert usual.nic_bytes_per_s != 50e9
+    assert not any("adapters" in each for each in stated.assumed)

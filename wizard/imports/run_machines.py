@@ -22,14 +22,19 @@ class Machines:
 
     def __init__(self, catalog: Catalog) -> None:
         self.catalog = catalog
-        self._found: dict[str, Hardware | None] = {}
+        self._found: dict[tuple[str, int | None], Hardware | None] = {}
 
-    def get(self, name: str) -> Hardware | None:
-        """Return the hardware with the GPU called `name`, or None where the catalog does not know it or states no peak of it."""
-        if name not in self._found:
+    def get(self, name: str, network_gbps: int | None = None) -> Hardware | None:
+        """Return the hardware with the GPU called `name`, or None where the catalog does not know it or states no peak of it.
+
+        `network_gbps`: one GPU's share of the network between servers, in place of what its usual server has.
+        """
+        key = name, network_gbps
+        if key not in self._found:
             gpu = self.catalog.gpus.get(name)
-            self._found[name] = hardware_of(self._server(gpu), gpu, self.catalog) if gpu is not None and gpu.peak_dense else None
-        return self._found[name]
+            known = gpu is not None and gpu.peak_dense
+            self._found[key] = hardware_of(self._server(gpu), gpu, self.catalog, network_gbps) if gpu is not None and known else None
+        return self._found[key]
 
     def _server(self, gpu: Gpu) -> Node:
         """Return the server of the GPU's own vendor, else the first of others; of several the largest

@@ -21,7 +21,7 @@ PROBLEM = "problem"
 LARGEST = 10**12
 _POSITIVE = (
     "seq_len", "gpus", "tp", "pp", "dp", "cp", "ep", "etp", "vpp", "micro_batch", "global_batch", "grad_accum", "batch_per_gpu",
-    "batch_per_dp", "layers_override",
+    "batch_per_dp", "layers_override", "network_gbps",
 )  # fmt: skip
 _WHOLE = ("dense_layers_override", "zero_stage")
 _FLAGS = ("sequence_parallel", "compile", "async_tp", "fused_experts")

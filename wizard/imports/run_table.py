@@ -93,7 +93,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
         raise Unanswerable(wrong)
     shape, notes = model_of(name, models, catalog)
     shape = reduced(shape, row.count("layers_override"), row.count("dense_layers_override"))
-    hardware = machines.get(row.text("gpu")) if row.text("gpu") else None
+    hardware = machines.get(row.text("gpu"), row.count("network_gbps")) if row.text("gpu") else None
     row, known = with_recipe(row, hardware.gpu if hardware is not None else "", catalog)
     told = [*notes, *_hardware_notes(row, hardware, catalog), *known, *_unread(row)]
     numbers = _precision(row, told)

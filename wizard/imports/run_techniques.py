@@ -57,6 +57,7 @@ def techniques_of(row: RunRow, unfused: bool, hardware: Hardware | None) -> Tech
         launch_s=EAGER_LAUNCH_S if row.count("layers_override") else LAUNCH_S,
         fused_experts=_fused(row, hardware) and not torch,
         plain_exchange=_exchange(row, hardware) == PLAIN_EXCHANGE,
+        eager_ring=torch,
         every_other_product=row.text("recompute").lower().startswith("selective-op"),
     )
 
