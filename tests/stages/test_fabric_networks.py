@@ -124,6 +124,10 @@ def test_spare_nodes_have_ports_where_ports_are_free(catalog):
     assert fifty.design.compute.links["node_leaf"] == (50 + fifty.front.storage.spares) * 8
     full = design_fabric(*made(catalog, "nvidia-dgx-h100", 64, preferences__fabric="infiniband"))
     assert full.choice.spares_wired == 0, "64 nodes fill 16 leaves"
+    assert any(each.startswith("no ports are left for ") for each in full.design.compute.notes)
+    half = designed(catalog, "nvidia-dgx-b200", 64, preferences__fabric="ethernet", preferences__oversubscription=2).compute
+    assert (half.leaf, half.links["leaf_spine"]) == (8, 8 * 32), "64 + 32 of 128 ports"
+    assert any(each.startswith("leaves have free ports, but links for 3 spare nodes") for each in half.notes)
 
 
 # --------------------------------------------------------------------------------------------------- cables and power

@@ -152,10 +152,20 @@ def _node_notes(choice: ComputeChoice, candidate: Candidate, spares: int) -> tup
     if choice.spares_wired:
         notes.append(f"ports and cables are there for {counted(choice.spares_wired, 'spare node')}")
     elif spares and not candidate.node.is_rack:
-        notes.append(f"no ports are left for {counted(spares, 'spare node')}: a spare takes over the cables of the node that it replaces")
+        notes.append(f"{_unwired(choice, spares)}: a spare takes over the cables of the node that it replaces")
     if not gpu_direct(candidate.gpu):
         notes.append(f"adapters cannot reach the memory of a {candidate.gpu.name}: what is sent is copied through the host's memory")
     return tuple(notes)
+
+
+def _unwired(choice: ComputeChoice, spares: int) -> str:
+    """Return why spare nodes have no links of their own: no free ports, or free ports without uplinks for them at the asked ratio."""
+    assert choice.chosen is not None
+    counts, spec = choice.chosen.counts, choice.chosen.spec
+    words = counted(spares, "spare node")
+    if counts.free["leaf"] < spares * spec.nics_per_node * spec.planes:
+        return f"no ports are left for {words}"
+    return f"leaves have free ports, but links for {words} would take more uplinks and switches at {spec.down_to_up:g}:1"
 
 
 def _front_end(front: FrontEnd, adapters: Adapters, candidate: Candidate, context: Context, floor: Floor) -> FabricNetwork | None:
