@@ -2,15 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from catalogs import Catalog
 from rules.answers import Answers, parse_answer
+from rules.design import Design, Figures
+from rules.sizing.results import BomLine
 from tests.screen_text import screen_lines, screen_text
 from tests.tui.support import NARROW, interview, press, rest
-from wizard.sliding import SLIDERS, moved, share
+from wizard.sliding import SLIDERS, answer_at, given, moved, price_slider, share, value_of
 from wizard.tui.screens.sliders import SliderScreen
 
 BY_KEY = {slider.key: slider for slider in SLIDERS}
+
+
+def designed(**parts) -> Design:
+    made = {"fits": True, "figures": None, "sections": {}, "bom": (), "findings": (), "assumptions": (), "alternatives": (), "rejected": ()}
+    return Design(Answers(), "", "x", "4 × Example H200", "TP8", **{**made, **parts})
 
 
 @pytest.mark.parametrize("slider", SLIDERS, ids=lambda slider: slider.key)
@@ -48,14 +58,41 @@ def test_a_slider_goes_to_the_next_round_value(key, given, up, down):
     assert moved(BY_KEY[key], answers, -1) == down
 
 
+def test_the_price_of_the_chosen_server_slides_and_other_own_prices_stay():
+    line = BomLine("example-h200", "Example H200", "compute", 4, unit_low=300_000.0, unit_high=340_000.0)
+    design = designed(bom=(line,))
+    slider = price_slider(design, Catalog(()))
+    assert slider is not None
+    assert (slider.stops[0], slider.stops[-1]) == (160_000, 640_000)
+    answers = Answers.of({"budget.own_prices": ["example-b200 = 500k USD"]})
+    assert value_of(slider, answers) == 320_000
+    assert not given(slider, answers)
+    answers = Answers.of({"budget.own_prices": answer_at(slider, answers, moved(slider, answers, 1))})
+    assert answers.names("budget.own_prices") == ("example-b200 = 500k USD", "example-h200 = 336000 USD")
+    assert value_of(slider, answers) == 336_000
+    assert given(slider, answers)
+    assert answer_at(slider, answers, None) == "example-b200 = 500k USD"
+    assert answer_at(slider, Answers.of({"budget.own_prices": ["example-h200 = 336000 USD"]}), None) is None
+    assert price_slider(designed(bom=(replace(line, unit_low=None),)), Catalog(())) is None
+
+
+def test_a_limit_begins_where_the_design_keeps_it():
+    figures = Figures(64, 8, 8, purchase_usd=3.37e6, total_power_kw=124.0)
+    design = designed(figures=figures, sections={"facility": {"fullest_rack": "20.09 kW"}})
+    first = {key: moved(BY_KEY[key], Answers(), -1, design) for key in ("budget.purchase", "facility.total_power", "facility.rack_power")}
+    assert first == {"budget.purchase": "4M USD", "facility.total_power": "150 kW", "facility.rack_power": "25 kW"}
+    assert moved(BY_KEY["facility.rack_power"], Answers(), 1) == "40 kW"
+
+
 async def test_the_design_follows_and_all_moves_of_a_slider_are_one_step_of_undo():
     async with interview(NARROW) as (app, pilot):
         text = await press(app, pilot, "ctrl+r")
         assert isinstance(app.screen, SliderScreen)
         assert all(len(line) <= 80 for line in screen_lines(app))
         assert "not given" in text
-        await press(app, pilot, "down", "right")  # the budget, from nowhere to 3M
-        text = await press(app, pilot, "left", "left", "left", "left", "left", "left", "left")
+        await press(app, pilot, "down", "right")  # the budget: from nowhere to what the two servers of 700k USD take
+        assert app.work.answers.values["budget.purchase"] == "1.5M USD"
+        text = await press(app, pilot, "left", "left", "left", "left")
         assert app.work.answers.values["budget.purchase"] == "600000 USD"
         assert "CONFLICT" in text  # the small engine needs 1M USD
         text = await press(app, pilot, "right", "right")

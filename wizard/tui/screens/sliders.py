@@ -13,10 +13,12 @@ from wizard.changes import figures_changed
 from wizard.glyphs import ascii_only, sign
 from wizard.interview import load_interview
 from wizard.shown import value_text
-from wizard.sliding import SLIDERS, Slider, as_text, moved, share, value_of
+from wizard.sliding import SLIDERS, Slider, answer_at, as_text, given, moved, price_slider, share, value_of
+from wizard.summary import short_money
 from wizard.tui.actions import bindings_of
 from wizard.tui.figures import conflict_lines, overview
 from wizard.tui.screens.base import WizardScreen
+from wizard.tui.screens.compare import shortened_inside
 from wizard.tui.widgets.live_strip import LiveStrip
 from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.widgets.quiet import Quiet
@@ -43,6 +45,7 @@ class SliderScreen(WizardScreen):
     def __init__(self) -> None:
         super().__init__()
         self._before_move: tuple[str, Session] | None = None
+        self.sliders = SLIDERS
 
     def body(self) -> Iterable[Widget]:
         """Return the sliders above the design."""
@@ -54,6 +57,8 @@ class SliderScreen(WizardScreen):
     def on_mount(self) -> None:
         """Remember the design that was, and fill the list."""
         self.start_design = self.work.design
+        price = price_slider(self.start_design, self.wizard.adviser.catalog)
+        self.sliders = (*SLIDERS, price) if price is not None else SLIDERS
         self.show_work()
         self.set_focus(self.query_one("#rows"))
 
@@ -68,20 +73,24 @@ class SliderScreen(WizardScreen):
             (" Move a limit, watch the design", "bold"), ("   Left, Right move; Del takes it away", "$foreground-muted")
         )
         self.query_one("#intro", Quiet).put(told)
-        self.query_one(PointedList).refill([Option(self._line(each), id=each.key) for each in SLIDERS])
+        self.query_one(PointedList).refill([Option(self._line(each), id=each.id) for each in self.sliders])
         self.query_one("#overview", Quiet).put(Content("\n").join(self._design()))
         self.query_one(LiveStrip).show(self.work)
 
     def _line(self, slider: Slider) -> Content:
         answers = self.work.answers
         question = load_interview().question(slider.key)
-        label = question.label.strip() if question is not None else slider.key
-        value = value_of(slider, answers)
-        given = answers.given(slider.key)
-        shown = value_text(slider.key, answers.values.get(slider.key)) if given else (answers.text(slider.key) or "not given")
-        if not given and value is not None:
+        label = shortened_inside(slider.name, LABEL - 1) if slider.item or question is None else question.label.strip()
+        value, said = value_of(slider, answers), given(slider, answers)
+        if slider.item:
+            shown = f"{short_money(value or 0.0)} each"
+        elif said:
+            shown = value_text(slider.key, answers.values.get(slider.key))
+        else:
+            shown = answers.text(slider.key) or "not given"
+        if not said and value is not None:
             shown = f"{sign('assumed')} {shown}"
-        return Content.assemble(f"   {label:<{LABEL}}", (self._track(slider, value), "" if given else "$foreground-muted"), f"  {shown}")
+        return Content.assemble(f"   {label:<{LABEL}}", (self._track(slider, value), "" if said else "$foreground-muted"), f"  {shown}")
 
     def _track(self, slider: Slider, value: float | None) -> str:
         width = max(LEAST_TRACK, self.size.width - LABEL - VALUE - 10)
@@ -103,7 +112,7 @@ class SliderScreen(WizardScreen):
 
     def _pointed(self) -> Slider:
         option = self.query_one(PointedList).highlighted_option
-        return next((each for each in SLIDERS if option is not None and each.key == option.id), SLIDERS[0])
+        return next((each for each in self.sliders if option is not None and each.id == option.id), SLIDERS[0])
 
     def action_slide_up(self) -> None:
         """Move the slider to its next stop."""
@@ -115,7 +124,7 @@ class SliderScreen(WizardScreen):
 
     def _move(self, step: int) -> None:
         slider = self._pointed()
-        self._take(slider, moved(slider, self.work.answers, step))
+        self._take(slider, moved(slider, self.work.answers, step, self.work.design))
 
     def action_slide_off(self) -> None:
         """Take the limit away."""
@@ -123,16 +132,17 @@ class SliderScreen(WizardScreen):
 
     def _take(self, slider: Slider, value: str | None) -> None:
         """Answer; all moves of one slider in a row are one step of undo."""
-        base = self._before_move[1] if self._before_move and self._before_move[0] == slider.key else self.work.session
-        self._before_move = (slider.key, base)
+        base = self._before_move[1] if self._before_move and self._before_move[0] == slider.id else self.work.session
+        self._before_move = (slider.id, base)
+        answer = answer_at(slider, base.answers, value)
         try:
-            self.wizard.change(base.clear(slider.key) if value is None else base.answer(slider.key, value))
+            self.wizard.change(base.clear(slider.key) if answer is None else base.answer(slider.key, answer))
         except AnswerError as error:
             self.notify(str(error), severity="error")
 
     def on_option_list_option_highlighted(self) -> None:
         """Another slider begins another step of undo."""
-        if self._before_move is not None and self._before_move[0] != self._pointed().key:
+        if self._before_move is not None and self._before_move[0] != self._pointed().id:
             self._before_move = None
 
     def on_click(self, event: events.Click) -> None:
@@ -140,8 +150,8 @@ class SliderScreen(WizardScreen):
         rows = self.query_one(PointedList)
         inside = event.screen_x - LABEL - 4, event.screen_y - rows.region.y
         width = max(LEAST_TRACK, self.size.width - LABEL - VALUE - 10)
-        if 0 <= inside[1] < len(SLIDERS) and 0 <= inside[0] < width:
-            slider = SLIDERS[inside[1]]
+        if 0 <= inside[1] < len(self.sliders) and 0 <= inside[0] < width:
+            slider = self.sliders[inside[1]]
             stops = slider.stops
             self._take(slider, as_text(slider, stops[round(inside[0] / (width - 1) * (len(stops) - 1))]))
 
