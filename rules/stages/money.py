@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from catalogs.quantities import format_number, grouped, magnitude
 from catalogs.schema import Status
+from catalogs.sums import plain_sum
 from rules.budget_size import kept_free, why_no_more
 from rules.counting import counted
 from rules.findings import Scalar, Stage
@@ -162,7 +163,7 @@ def _listed(lines: Sequence[BomLine]) -> str:
 def _class_facts(lines: Sequence[BomLine]) -> dict[str, Scalar]:
     """Return which storage is priced by its class, and at what."""
     theirs = [line for line in lines if BY_CLASS in line.note]
-    low, high = (sum(line.quantity * (getattr(line, end) or 0.0) for line in theirs) for end in ("unit_low", "unit_high"))
+    low, high = (plain_sum(line.quantity * (getattr(line, end) or 0.0) for line in theirs) for end in ("unit_low", "unit_high"))
     return {
         "storage_by_class": bool(theirs),
         "storage_by_class_names": _listed(theirs),
