@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from rules.design import Design
     from wizard.session import Session
 
 LABEL, VALUE, LEAST_TRACK = 22, 18, 16
@@ -46,6 +47,7 @@ class SliderScreen(WizardScreen):
         super().__init__()
         self._before_move: tuple[str, Session] | None = None
         self.sliders = SLIDERS
+        self.start_design: Design | None = None
 
     def body(self) -> Iterable[Widget]:
         """Return the sliders above the design."""
@@ -55,10 +57,7 @@ class SliderScreen(WizardScreen):
         yield LiveStrip(id="strip")
 
     def on_mount(self) -> None:
-        """Remember the design that was, and fill the list."""
-        self.start_design = self.work.design
-        price = price_slider(self.start_design, self.wizard.adviser.catalog)
-        self.sliders = (*SLIDERS, price) if price is not None else SLIDERS
+        """Fill the list."""
         self.show_work()
         self.set_focus(self.query_one("#rows"))
 
@@ -68,6 +67,7 @@ class SliderScreen(WizardScreen):
 
     def show_work(self) -> None:
         """Show sliders and design as they are now."""
+        self._begin()
         self.show_title()
         told = Content.assemble(
             (" Move a limit, watch the design", "bold"), ("   Left, Right move; Del takes it away", "$foreground-muted")
@@ -76,6 +76,13 @@ class SliderScreen(WizardScreen):
         self.query_one(PointedList).refill([Option(self._line(each), id=each.id) for each in self.sliders])
         self.query_one("#overview", Quiet).put(Content("\n").join(self._design()))
         self.query_one(LiveStrip).show(self.work)
+
+    def _begin(self) -> None:
+        """Remember the design that was: the one that is there on coming here, or the first one after that."""
+        if self.start_design is None and self.work.design is not None:
+            self.start_design = self.work.design
+            price = price_slider(self.start_design, self.wizard.adviser.catalog)
+            self.sliders = (*SLIDERS, price) if price is not None else SLIDERS
 
     def _line(self, slider: Slider) -> Content:
         answers = self.work.answers
