@@ -370,7 +370,6 @@ def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, techniq
     per_second = workload.global_batch * (workload.sequence_length if workload.unit == "token" else 1) / total
     flops = per_second * workload.flops_per_unit / plan.gpus
     block = model.block(plan)
-    names = StepTime._fields
     low = total * min(LOW_SHARE, rate.sustained / rate.high if rate.high else 1.0)
     high = total * max(HIGH_SHARE_EXPERTS if workload.model.experts else HIGH_SHARE, rate.sustained / rate.low if rate.low else 1.0)
     mean_layers = model.layers / plan.pipeline
@@ -379,7 +378,7 @@ def estimate_step(workload: Workload, plan: Plan, hardware: Hardware, *, techniq
         low=quantity(low, "s"),
         expected=quantity(total, "s"),
         high=quantity(high, "s"),
-        terms={name: quantity(value, "s") for name, value in zip(names, time, strict=True) if value > 0},
+        terms={name: quantity(value, "s") for name, value in zip(StepTime._fields, time, strict=True) if value > 0},
         units_per_second=per_second,
         tflops_per_gpu=flops / 1e12,
         model_flops_utilization=flops / rate.peak,
