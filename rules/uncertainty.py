@@ -23,6 +23,7 @@ from rules.whatif import with_changes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from catalogs import Catalog
     from rules.choice import Ranked
 
 HALF_AND_TWICE = (0.5, 2.0)
@@ -31,6 +32,8 @@ BELOW_NEED = 0.75
 """A limit that nobody stated is tried a quarter below what the design needs: does the choice survive that?"""
 MOST_TRIALS = 48
 """Designs that are made; one takes a tenth of a second."""
+MOST_BEYOND = 2
+"""Designs that are made for prices and rates: failures at both ends."""
 WORTH_ASKING = 5
 _LIMITS = {"budget.purchase": "purchase_usd", "facility.total_power": "total_power_kw", "facility.racks": "racks"}
 _RACK = "facility.rack_power"
@@ -55,8 +58,22 @@ def doubts(considered: Considered) -> tuple[Doubt, ...]:
     chosen = considered.ranking.chosen
     if chosen is None:
         return ()
-    found = [*_answers(considered, chosen), *price_doubts(considered, chosen), *rate_doubts(considered, chosen)]
+    found = [*_answers(considered, chosen), *beyond_answers(considered)]
     return tuple(sorted(found, key=lambda each: -each.weight))
+
+
+def beyond_answers(considered: Considered) -> tuple[Doubt, ...]:
+    """Return the prices and rates that could change the choice, the weightiest first; it takes MOST_BEYOND designs at most."""
+    chosen = considered.ranking.chosen
+    if chosen is None:
+        return ()
+    return tuple(sorted((*price_doubts(considered, chosen), *rate_doubts(considered, chosen)), key=lambda each: -each.weight))
+
+
+def published_ends(key: str, catalog: Catalog) -> tuple[str, ...]:
+    """Return the published ends of a number of which half and twice mean nothing, as answers; empty for any other."""
+    unit = field_of(key).unit
+    return tuple(str(_number(key, fact_value(catalog.facts, *each).to(unit))) for each in _ENDS.get(key, ()))
 
 
 def most_designs(considered: Considered) -> int:
@@ -64,7 +81,7 @@ def most_designs(considered: Considered) -> int:
     chosen = considered.ranking.chosen
     if chosen is None:
         return 0
-    return min(MOST_TRIALS, sum(sum(1 for _ in _values(key, considered, chosen)) for key in _tried(considered))) + 2
+    return min(MOST_TRIALS, sum(sum(1 for _ in _values(key, considered, chosen)) for key in _tried(considered))) + MOST_BEYOND
 
 
 def _tried(considered: Considered) -> list[str]:
@@ -125,8 +142,9 @@ def _values(key: str, considered: Considered, chosen: Ranked) -> Iterator[object
             yield _number(key, need * BELOW_NEED)
         return
     if key in _ENDS:
-        ends = (fact_value(considered.context.catalog.facts, *each).to(declared.unit) for each in _ENDS[key])
-        yield from (_number(key, each) for each in ends if each != answers.number(key))
+        yield from (
+            each for each in published_ends(key, considered.context.catalog) if each != str(_number(key, answers.number(key) or 0.0))
+        )
         return
     if key == _ELECTRICITY:
         price = electricity_price(answers, considered.context.catalog).price

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from rules.explanation.ground import Ground
     from rules.remedies import Mended
     from rules.whynot.whynot import WhyNot
-    from wizard.certainty import Effect
+    from wizard.certainty import Certainty
 
     Advise = Callable[[Answers, Catalog], Design]
     Watch = Callable[[int], bool]
@@ -148,11 +148,14 @@ class Adviser:
             except StoppedError:
                 return None
 
-    def effects(self, design: Design, watch: Watch | None = None) -> list[Effect] | None:
-        """Return what each open answer of a design costs in certainty; None where `watch` stops it."""
+    def certainty(self, design: Design, considered: Considered | None, watch: Watch | None = None) -> Certainty | None:
+        """Return what each open answer of a design costs in certainty, and the prices and rates that could change it.
+
+        None where `watch` stops it. Without `considered`, what was weighed for the design, it is of the answers alone.
+        """
         from rules.answers import AnswerError
         from rules.watching import StoppedError, design_begins, watched
-        from wizard.certainty import effects
+        from wizard.certainty import Certainty, effects
 
         with self._lock:
             catalog = self._load()
@@ -169,9 +172,21 @@ class Adviser:
 
             try:
                 with watched(watch or _never_ending):
-                    return list(effects(design, made))
+                    found = Certainty(tuple(effects(design, made, self.published_ends)))
+                    if considered is None or considered.ranking.chosen is None:
+                        return found
+                    from rules.doubts import totals_of
+                    from rules.uncertainty import beyond_answers
+
+                    return Certainty(found.effects, beyond_answers(considered), totals_of(considered.ranking.chosen))
             except StoppedError:
                 return None
+
+    def published_ends(self, key: str) -> tuple[str, ...]:
+        """Return the published ends of a number of which half and twice mean nothing; empty for any other, or before a catalog is read."""
+        from rules.uncertainty import published_ends
+
+        return published_ends(key, self._catalog) if self._catalog is not None else ()
 
     def why_not(self, considered: Considered, what: str, watch: Watch | None = None) -> WhyNot | str | None:
         """Return why a design has not `what`; a message where nothing is called that, None where `watch` stops it."""

@@ -16,8 +16,11 @@ if TYPE_CHECKING:
 
     from rules.answers import Answers
     from rules.design import Design
+    from rules.doubts import Doubt, Total
 
     Advise = Callable[[Answers], Design | None]
+    Ends = Callable[[str], tuple[str, ...]]
+    """The published ends of a number of which half and twice mean nothing, by key; empty for any other."""
 
 FACTOR = 2.0
 """Numbers are halved and doubled: as far as a person who has not asked yet may well be off."""
@@ -63,23 +66,44 @@ class Effect:
         return "; ".join(parts) or "hardly matters"
 
 
-def open_answers(design: Design) -> list[str]:
+@dataclass(frozen=True)
+class Certainty:
+    """How certain a design is: its totals with their ranges, the effect of each open answer, and uncertain prices and rates."""
+
+    effects: tuple[Effect, ...] = ()
+    doubts: tuple[Doubt, ...] = ()
+    totals: tuple[Total, ...] = ()
+
+    @property
+    def weighty(self) -> tuple[Effect, ...]:
+        """Return the effects, the weightiest first."""
+        return tuple(sorted(self.effects, key=lambda each: -each.weight))
+
+
+def _no_ends(key: str) -> tuple[str, ...]:
+    del key
+    return ()
+
+
+def open_answers(design: Design, ends: Ends = _no_ends) -> list[str]:
     """Return the keys of questions that are assumed in a design and can be tried with other values, in the order of the interview."""
     assumed = {each.key for each in design.assumptions if each.value and each.key not in NOT_TRIED}
-    return [each.key for each in load_interview().questions if each.key in assumed and _others(each.key, assumed_value(each.key, design))]
+    return [
+        each.key for each in load_interview().questions if each.key in assumed and _others(each.key, assumed_value(each.key, design), ends)
+    ]
 
 
-def most_designs(design: Design) -> int:
+def most_designs(design: Design, ends: Ends = _no_ends) -> int:
     """Return how many designs are made at most to find all effects."""
-    return sum(len(_others(key, assumed_value(key, design))) for key in open_answers(design))
+    return sum(len(_others(key, assumed_value(key, design), ends)) for key in open_answers(design, ends))
 
 
-def effects(design: Design, advise: Advise) -> Iterator[Effect]:
+def effects(design: Design, advise: Advise, ends: Ends = _no_ends) -> Iterator[Effect]:
     """Yield the effect of each open answer, one after the other; `advise` derives a design, None where it cannot."""
-    for key in open_answers(design):
+    for key in open_answers(design, ends):
         found: list[tuple[str, Design]] = []
         breaks: list[str] = []
-        for value in _others(key, assumed_value(key, design)):
+        for value in _others(key, assumed_value(key, design), ends):
             try:
                 other = advise(design.answers.with_value(key, value))
             except AnswerError:
@@ -114,9 +138,11 @@ def _ends(values: Sequence[float | None]) -> tuple[float, float] | None:
     return (min(known), max(known)) if len(known) > 1 else None
 
 
-def _others(key: str, assumed: str) -> tuple[str, ...]:
-    """Return other plausible values of an answer: half and double of a number within its bounds, other choices of a choice."""
+def _others(key: str, assumed: str, ends: Ends) -> tuple[str, ...]:
+    """Return other plausible values of an answer: half and double of a number within its bounds, published ends, other choices."""
     declared = field_of(key)
+    if published := ends(key):
+        return tuple(each for each in published if each != assumed)
     if declared.kind == "choice":
         return tuple(choice for choice in declared.choices if choice != assumed)[:MOST_CHOICES]
     if declared.kind not in ("quantity", "number", "count"):

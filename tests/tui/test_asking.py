@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 import threading
 
+from rules.doubts import Doubt, Total
 from tests.screen_text import screen_text
 from tests.tui.support import NARROW, WIDE, interview, press, rest, row, type_text
+from wizard.certainty import Certainty
 from wizard.tui.screens.certainty import CertaintyScreen
 from wizard.tui.screens.conflicts import ConflictScreen
 from wizard.tui.screens.dialogs import TextDialog
@@ -219,3 +221,12 @@ async def test_what_the_open_answers_cost_is_listed_and_leads_to_the_question():
         assert "3 years: hardly matters" in text  # the small engine's figures do not depend on it
         await press(app, pilot, "enter")
         assert app.screen.focused_row().key == "budget.years"
+        step = Doubt("other", "rate", "6 s", (), 2, "a step of 2 × Other could take 5 s")
+        price = Doubt("other", "price", "unknown", (), 1, "nobody has named a price of 2 × Other")
+        await app.push_screen(CertaintyScreen(Certainty((), (step, price), (Total("purchase", "USD", 9e5, 1e6, 1.2e6),))))
+        await rest(app, pilot)
+        text = screen_text(app)
+        assert "purchase 1,000,000 USD (900,000 to 1,200,000)" in text
+        assert "Rate: a step of 2 × Other could take 5 s" in text
+        await press(app, pilot, "down", "enter")
+        assert app.screen.focused_row().key == "budget.own_prices"

@@ -37,3 +37,12 @@ def test_each_effect_is_the_spread_over_half_double_and_other_choices():
     assert years.breaks == ("6 years",)
     assert years.tried == ("1.5 years",)
     assert "nothing fits with 6 years" in years.sentence
+
+
+def test_numbers_of_which_twice_means_nothing_are_tried_at_published_ends():
+    """Half and twice of 512 are 256 and 1,024; where somebody published the ends, those are tried instead, but not what is assumed."""
+    ends = {"training.global_batch": ("512", "640")}
+    found = {each.key: each for each in effects(made(Answers()), made, lambda key: ends.get(key, ()))}
+    assert found["training.global_batch"].tried == ("640",)
+    assert found["training.global_batch"].days == (100.0, 125.0)
+    assert most_designs(made(Answers()), lambda key: ends.get(key, ())) == most_designs(made(Answers())) - 1

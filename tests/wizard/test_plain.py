@@ -122,7 +122,8 @@ def test_a_conflict_names_the_answers_in_conflict_and_its_change_shows_before_an
     assert "All of this was changed; undo takes it back at once." in called.out
     assert called.out.partition("> conflicts")[2].startswith("\nThere is no conflict.")
     assert "100 W" in called.out.partition("Taken back")[2].partition("> answers")[2]
-    called = talk(*SMALL, "100 USD", "fix all", "quit", "quit")
+    called = talk(*SMALL, "certainty", "100 USD", "fix all", "quit", "quit")
+    assert re.search(r"^the run [\d.]+ days \([\d.]+ to [\d.]+\)\.$", called.out, re.MULTILINE)
     assert "Nothing was changed: no remedy helps" in called.out  # nobody has named the price: raising the budget proves nothing
 
 

@@ -259,12 +259,14 @@ def _fix_all(dialogue: Dialogue) -> None:
 
 def _certainty(dialogue: Dialogue, rest: str) -> None:
     del rest
-    design = dialogue.work.design
-    found = dialogue.adviser.effects(design) if design is not None else None
-    for each in sorted(found or (), key=lambda one: -one.weight):
-        dialogue.say(f"{each.key}, {each.assumed} is assumed: {each.sentence}.")
-    if not found:
+    design, considered = dialogue.work.design, dialogue.work.considered
+    found = dialogue.adviser.certainty(design, considered) if design is not None else None
+    if found is None or not (found.effects or found.doubts or found.totals):
         dialogue.say("Nothing that matters is assumed.")
+        return
+    dialogue.say(*(f"{each.text}." for each in found.totals))
+    dialogue.say(*(f"{each.key}, {each.assumed} is assumed: {each.sentence}." for each in found.weighty))
+    dialogue.say(*(f"This {each.kind} could change the choice: {each.text}." for each in found.doubts))
 
 
 def _compare(dialogue: Dialogue, rest: str) -> None:
@@ -379,7 +381,7 @@ COMMANDS: Mapping[str, Command] = {
     "rejected": Command("candidates that will not do", _lines(told.rejected_lines, "No candidate was rejected.")),
     "compare": Command("candidates, filtered by words and limits such as days<60", _compare, "[FILTER]"),
     "assumptions": Command("what is assumed", _lines(told.assumption_lines, "Nothing is assumed.")),
-    "certainty": Command("how far the design may be off for each answer that is assumed", _certainty),
+    "certainty": Command("how far the design may be off, and what could change the choice", _certainty),
     "questions": Command("questions for vendors", _lines(told.question_to_vendor_lines, "There is no question for vendors.")),
     "parts": Command("the bill of materials", _lines(told.part_lines, "There is nothing to buy yet.")),
     "numbers": Command("every value of the design by its name", _lines(told.number_lines, "Nothing was sized yet.")),

@@ -259,22 +259,24 @@ class Asker:
     # --- certainty
 
     def find_effects(self) -> None:
-        """Look for what each open answer costs in certainty, with progress, and show it."""
+        """Look for what each open answer costs in certainty and which prices and rates could change the choice, and show it."""
+        from rules.uncertainty import MOST_BEYOND
         from wizard.certainty import most_designs
         from wizard.tui.screens.certainty import CertaintyScreen
 
         app, design = self._app, self._app.work.design
-        most = most_designs(design) if design is not None else 0
-        if design is None or not most:
+        considered = app.work.considered if app.work.current else None
+        most = most_designs(design, app.adviser.published_ends) if design is not None else 0
+        if design is None or not (most or considered):
             app.notify("Nothing that matters is assumed." if design is not None else "There is no design yet.", timeout=3)
             return
 
-        def found(effects: Any) -> None:
-            if effects is not None:
-                app.push_screen(CertaintyScreen(effects))
+        def found(certainty: Any) -> None:
+            if certainty is not None:
+                app.push_screen(CertaintyScreen(certainty))
 
-        dialog = ProgressDialog("What the open answers cost", lambda watch: app.adviser.effects(design, watch), most)
-        app.push_screen(dialog, found)
+        run = partial(app.adviser.certainty, design, considered)
+        app.push_screen(ProgressDialog("How certain the design is", lambda watch: run(watch), most + MOST_BEYOND), found)
 
     # --- conflicts
 

@@ -143,7 +143,11 @@ def assumed(design: Design) -> list[Row]:
     """Return every assumption with its reason."""
     rows = [heading("Assumed", "answer the question, or confirm the value, to make the design certain")]
     rows.append(
-        Row(Content.assemble((" > ", "bold"), "How far the design may be off for each of them"), "Certainty", action="find_effects")
+        Row(
+            Content.assemble((" > ", "bold"), "How far the design may be off for each, for prices and rates"),
+            "Certainty",
+            action="find_effects",
+        )
     )
     interview = load_interview()
     for each in design.assumptions:
