@@ -13,10 +13,14 @@ from pathlib import Path
 import pytest
 
 from catalogs import load_catalog
-from rules.advisor import advise
+from rules.advisor import advise, consider
 from rules.answers import Answers
+from rules.assembly import assemble
 from tests.wizard.calls import ROOT
 from wizard.keeping import saved_text
+from wizard.report.contents import contents
+from wizard.report.page import page
+from wizard.versions import meta_of
 
 META = {"name": "same", "created": "2026-01-01"}
 SERVER = {"model.preset": "llama-3.1-8b", "scale.nodes": 2, "preferences.nodes": ["nvidia-dgx-h100"]}
@@ -34,11 +38,14 @@ LEAST_SEEN_MIB = 2.0
 
 
 def digest() -> str:
-    """Return a hash over the design files of all wishes."""
+    """Return a hash over the design files of all wishes, and the report of the first with its pictures."""
     import hashlib
 
     catalog = load_catalog()
     texts = [saved_text(advise(Answers.of(wish), catalog), META, catalog) for wish in WISHES]
+    considered = consider(Answers.of(WISHES[0]), catalog)
+    design = assemble(considered.context, considered.judged, considered.ranking, considered.rejected)
+    texts.append(page(contents(design, considered, meta_of("same", catalog, META))))
     return hashlib.sha256("\0".join(texts).encode()).hexdigest()
 
 
@@ -57,6 +64,11 @@ def elsewhere(python: str = sys.executable, **environment: str) -> str:
     return run.stdout.strip()
 
 
+def threads_of_numpy(count: int) -> dict[str, str]:
+    """Return the environment that gives the libraries behind numpy so many threads."""
+    return dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(count))
+
+
 @pytest.fixture(scope="module")
 def here() -> str:
     return digest()
@@ -65,12 +77,13 @@ def here() -> str:
 @pytest.mark.parametrize(
     "environment",
     [
-        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "Asia/Kathmandu"},
+        {"PYTHONHASHSEED": "1", "LC_ALL": "C", "TZ": "Asia/Kathmandu", **threads_of_numpy(1)},
         {"PYTHONHASHSEED": "4242", "LC_ALL": "de_DE.UTF-8", "LANG": "de_DE.UTF-8", "TZ": "America/St_Johns", "PYTHONUTF8": "0"},
+        {"PYTHONHASHSEED": "7", "LC_ALL": "tr_TR.UTF-8", "LANG": "tr_TR.UTF-8", "TZ": "Pacific/Chatham", **threads_of_numpy(3)},
     ],
-    ids=["C", "de_DE"],
+    ids=["C", "de_DE", "tr_TR"],
 )
-def test_hash_seed_locale_and_time_zone(here, environment, tmp_path):
+def test_hash_seed_locale_time_zone_and_threads_of_numpy(here, environment, tmp_path):
     if environment["LC_ALL"] != "C":
         environment = environment | {"LOCPATH": made_locale(environment["LC_ALL"], tmp_path)}
     assert elsewhere(**environment) == here
