@@ -40,12 +40,11 @@ class ModelShape:
 
     `kind`: dense, moe, vision_transformer, cnn, recommendation. `attention`: mha, gqa or mla. `ffn_size` is the intermediate size of a
     dense layer, `expert_ffn_size` of one routed expert, `shared_expert_ffn_size` of all shared experts together. `dense_layers` counts the
-    first layers that keep a dense FFN in a mixture of experts. With a `sliding_window`, `full_attention_layers` counts the layers that see
-    all of the sequence. `latent_size`: the width of the tokens that routed experts take in, where it is not the hidden size.
-    `scanned_channels`: that of state-space mixers, averaged over the layers. `forward_activations`: elements of the outputs of all
-    convolutions for one image. `has_towers`: the stated `parameters` hold towers for images or sound beside the layers, `tower` is that
-    for images where its shape is known. `irregular`: not all layers that are counted as a transformer's are. `ffn_clamped`: what enters a
-    gated activation is clamped.
+    first layers that keep a dense FFN in a mixture of experts. `full_attention_layers` see beyond a `sliding_window`. `latent_size`: the
+    width of the tokens that routed experts take in, where it is not the hidden size. `scanned_channels`: that of state-space mixers,
+    averaged over the layers. `forward_activations`: elements of the outputs of all convolutions for one image. `has_towers`: the stated
+    `parameters` hold towers for images or sound beside the layers, `tower` is that for images where its shape is known. `irregular`: not
+    all layers that are counted as a transformer's are. `ffn_clamped`: what enters a gated activation is clamped.
     """
 
     name: str
