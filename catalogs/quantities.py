@@ -147,6 +147,8 @@ def split(text: str) -> tuple[float, str]:
     written, unit = found.group(1).strip(), found.group(2)
     if "," in written and not re.fullmatch(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?", written):
         raise QuantityError(f"{text!r}: write a decimal point, not a comma")
+    if re.match(r"[.,]\d", unit):  # "4.000,5 kW" or "1.234.567 kW"
+        raise QuantityError(f"{text!r}: write one decimal point, and group digits with blanks, such as '4 000.5'")
     if not _GROUPED.fullmatch(written):
         raise QuantityError(f"{text!r}: write digits together or in groups of three, such as '4 000' or '4_000'")
     number = float(re.sub(rf"[_{_BLANKS},']", "", written))

@@ -145,8 +145,28 @@ def _open_budget(ranking: Ranking, context: Context) -> list[Finding]:
         f"The budget of {budget} cannot be held against a price that nobody has named: no price is known for {chosen.node.name}, "
         f"nor for any other candidate that meets the rest."
     )
-    remedy = Remedy("own_server.price", "", "get a quote, put it into a price file of your own and design again")
-    return [Finding("choice.budget_unproven", Stage.MONEY, Kind.REJECT, Strength.STRONG, because, ("G7.5",), remedies=(remedy,))]
+    remedies = [Remedy("budget.own_prices", "", f"get a quote and name its price: {chosen.node.id} = …")]
+    cheapest = _cheapest_above(ranking)
+    if cheapest is not None:
+        candidate, larger = cheapest
+        name = f"{candidate.units:,} × {candidate.node.name}"
+        because += f" Of those whose price is known, {name} is the cheapest that meets it."
+        remedies.insert(0, Remedy(larger.key, larger.value, f"a budget of {larger.value}: {name}"))
+    return [Finding("choice.budget_unproven", Stage.MONEY, Kind.REJECT, Strength.STRONG, because, ("G7.5",), remedies=tuple(remedies))]
+
+
+def _cheapest_above(ranking: Ranking) -> tuple[Candidate, Remedy] | None:
+    """Return the cheapest candidate that only costs more than the budget, and the larger budget that its rule asks for."""
+    only_dear = [each for each in ranking.bad if [said.rule for said in each.candidate.rejections] == ["money.budget_exceeded"]]
+    best = min((each for each in only_dear if each.figures.purchase_usd is not None), key=_purchase, default=None)
+    if best is None:
+        return None
+    larger = next((each for each in best.candidate.rejections[0].remedies if each.key == "budget.purchase" and each.value), None)
+    return None if larger is None else (best.candidate, larger)
+
+
+def _purchase(each: Ranked) -> float:
+    return each.figures.purchase_usd or 0.0
 
 
 def _next(best: Ranked, other: Ranked) -> str:

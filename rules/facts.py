@@ -48,6 +48,8 @@ UNITS: dict[str, str] = {
     "u": "U",
 }
 
+HOURS_PER_DAY = 24
+
 
 @dataclass(frozen=True)
 class FactField:
@@ -69,14 +71,16 @@ def unit_of(name: str) -> str:
 
 
 def show(name: str, value: Scalar) -> str:
-    """Return the value of a field as text with its unit: show("rack_power_kw", 40.8) == "40.8 kW"."""
+    """Return the value of a field as text with its unit: show("rack_power_kw", 40.8) == "40.8 kW"; less than a day is told in hours."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
         return value
+    unit = unit_of(name)
+    if unit == "days" and 0 < abs(value) < 1:
+        value, unit = value * HOURS_PER_DAY, "hours"
     digits = 4 if abs(value) < 10_000 else 6
     text = format_number(float(value), digits)
     if abs(value) >= 10_000:
         text = f"{float(text):,.0f}"
-    unit = unit_of(name)
     return f"{text} {unit}" if unit and unit != "%" else f"{text}{' %' if unit else ''}"

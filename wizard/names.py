@@ -20,6 +20,8 @@ MOST_MATCHES = 6
 LIKE = 0.6
 """How alike two words must be (0 to 1, as difflib counts) for one to be offered in place of the other."""
 _PIECE = re.compile(r"[a-z]+|[0-9]+(?:\.[0-9]+)*")
+_SIZE = re.compile(r"[0-9]+(\.[0-9]+)?\s*[bBmMtT]?")
+"""A number of parameters, which is no name of a model."""
 _PICKED = ("model.preset", "preferences.gpus", "preferences.nodes", "preferences.vendors", "own_server.gpu")
 _SHELVES = {"model.preset": "models", "preferences.gpus": "gpus", "own_server.gpu": "gpus", "preferences.nodes": "nodes"}
 _KINDS = {"vision": ("vision_transformer", "cnn", "multimodal"), "recommendation": ("recommendation",)}
@@ -84,6 +86,8 @@ class Names:
             return ""
         for part in (part.strip() for part in text.split(",") if part.strip()):
             if not self._known(catalog, key, part):
+                if key == "model.preset" and _SIZE.fullmatch(part):
+                    return f"{part!r} is a size: write it under 'or parameters', or pick a model{self._near(key, part)}"
                 return f"the catalog knows no {_noun(key)} {part!r}{self._near(key, part)}; type a part of the name to see what there is"
         return ""
 

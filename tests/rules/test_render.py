@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from rules.facts import show
 from rules.render import Shown, fill
 from rules.stages import all_stages
 from tests.rules.samples import rule
@@ -27,6 +28,11 @@ def test_a_count_of_one_has_no_plural(count, told):
 def test_a_plural_in_es_follows_an_adjective_too(count, told):
     made = rule("vram.counted")
     assert fill("{gpus} management switch(es) and {gpus} box(es)", made, Shown({"gpus": count})) == told
+
+
+@pytest.mark.parametrize(("days", "told"), [(0.125, "3 hours"), (0.5, "12 hours"), (1, "1 days"), (54.2, "54.2 days"), (0, "0 days")])
+def test_less_than_a_day_is_told_in_hours(days, told):
+    assert show("deadline_days", days) == told
 
 
 def test_no_sentence_writes_a_unit_after_a_field_that_has_it():

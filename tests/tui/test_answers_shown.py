@@ -64,6 +64,12 @@ def test_a_slip_finds_the_nearest_name(names, typed, first):
     assert ids(names.nearest("model.preset", typed))[0] == first
 
 
+def test_a_size_in_the_place_of_a_model_is_told_where_it_belongs(names):
+    for typed in ("70B", "7.5 b", "8000000000"):
+        assert names.problem("model.preset", typed).startswith(f"{typed!r} is a size: write it under 'or parameters', or pick a model")
+    assert "is a size" not in names.problem("preferences.gpus", "70B")
+
+
 def test_what_is_like_nothing_finds_nothing(names):
     assert names.nearest("model.preset", "zzz") == []
 

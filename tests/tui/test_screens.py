@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import pytest
@@ -117,6 +118,20 @@ async def test_a_conflict_says_what_to_change_and_does_not_stop_anything(tmp_pat
         assert document is not None
         assert len(document["conflict"]) == 1
         assert document["design"]["summary"]["fits"] is False
+
+
+async def test_of_a_long_conflict_the_reason_is_cut_and_not_the_way_out():
+    def long_winded(answers, catalog):
+        design = small_engine(answers, catalog)
+        longer = [replace(each, because=" ".join([each.because] * 9)) if each.remedies else each for each in design.findings]
+        return replace(design, findings=tuple(longer))
+
+    async with interview(engine=long_winded) as (app, pilot):
+        await press(app, pilot, "pagedown", "pagedown", "tab", "tab")
+        lines = (await type_text(app, pilot, "500k USD")).splitlines()
+        begin = next(number for number, line in enumerate(lines) if "CONFLICT" in line)
+        assert lines[begin + 2].rstrip().endswith("…")
+        assert "Change one: budget to 2M USD · fewer nodes" in lines[begin + 3]
 
 
 async def test_a_remedy_can_be_applied_and_undone():

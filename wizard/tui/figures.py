@@ -147,7 +147,7 @@ def overview(design: Design, width: int, previous: Design | None = None) -> list
     rows += [Content(f"  {line}") for line in money_and_time(design, figures)]
     rows += _last_change(previous, design, width)
     for notice in design.notices:
-        rows += _shortened(Content.assemble((f"{sign('warning')} ", "$text-warning"), notice), width)
+        rows += shortened(Content.assemble((f"{sign('warning')} ", "$text-warning"), notice), width)
     rows += [Content(""), *memory_bar(design, figures, width), *time_bar(design, figures, width)]
     return [*rows, Content(""), *stage_lines(design, width, previous)]
 
@@ -157,20 +157,20 @@ def _last_change(previous: Design | None, design: Design, width: int) -> list[Co
     answered = answers_changed(previous.answers, design.answers) if previous is not None else ""
     if not answered or previous is None:
         return []
-    rows = _shortened(Content.assemble((f"{sign('changed')} last answer: ", "bold"), answered), width)
+    rows = shortened(Content.assemble((f"{sign('changed')} last answer: ", "bold"), answered), width)
     changed = changes(previous, design)
-    rows += _shortened(Content.assemble("  ", (changed or "no key figure changed", "italic")), width)
+    rows += shortened(Content.assemble("  ", (changed or "no key figure changed", "italic")), width)
     for reason in reasons(previous, design)[:1]:
-        rows += _shortened(Content.assemble(("  because ", "$foreground-muted"), reason), width)
+        rows += shortened(Content.assemble(("  because ", "$foreground-muted"), reason), width)
     return rows
 
 
-def _shortened(text: Content, width: int) -> list[Content]:
-    """Return a text in at most NOTICE_LINES lines; the page of reasons has all of it."""
+def shortened(text: Content, width: int, most: int = NOTICE_LINES) -> list[Content]:
+    """Return a text in at most `most` lines; the page of reasons has all of it."""
     lines = text.wrap(width)
-    if len(lines) <= NOTICE_LINES:
+    if len(lines) <= most:
         return lines
-    return [*lines[: NOTICE_LINES - 1], (lines[NOTICE_LINES - 1] + " …").truncate(width, ellipsis=True)]
+    return [*lines[: most - 1], (lines[most - 1] + " …").truncate(width, ellipsis=True)]
 
 
 def money_and_time(design: Design, figures: Figures) -> list[str]:

@@ -346,7 +346,7 @@ class InterviewScreen(WizardScreen):
         for row in self.rows():
             row.show(work.session, work.design)
         self.query_one(LiveStrip).show(work)
-        self.query_one(ConflictBox).show(work)
+        self.query_one(ConflictBox).show(work, (self.query_one("#questions").content_size.width or self.size.width) - 2)
         if self.has_class("-wide"):
             self.query_one(DesignPane).show(work)
         self._show_hint()

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from wizard.tui.figures import conflict_lines, live_lines
+from wizard.tui.figures import conflict_lines, live_lines, shortened
 from wizard.tui.widgets.quiet import Quiet
 
 if TYPE_CHECKING:
@@ -22,11 +22,17 @@ class LiveStrip(Quiet):
             self.put(Content("\n").join(live_lines(work, max(20, self.content_size.width))))
 
 
+MOST_LINES, MOST_REMEDY = 4, 2
+"""Lines of the box, and of what would help in it: of a long conflict the reason is cut, not the way out."""
+
+
 class ConflictBox(Quiet):
     """What must be seen: an error, or the first conflict with its remedies; it takes no room where there is none."""
 
-    def show(self, work: Work) -> None:
-        """Show the work as it is now."""
+    def show(self, work: Work, width: int) -> None:
+        """Show the work as it is now, in lines of `width`."""
         lines = conflict_lines(work)
-        self.put(Content("\n").join(lines))
+        remedy = [line for each in lines[1:] for line in shortened(each, width, MOST_REMEDY)]
+        reason = [line for each in lines[:1] for line in shortened(each, width, MOST_LINES - len(remedy))]
+        self.put(Content("\n").join([*reason, *remedy]))
         self.set_class(bool(lines), "-shown")
