@@ -11,7 +11,7 @@ import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
-from tests.screen_text import screen_text
+from tests.screen_text import screen_lines, screen_text
 from tests.tui.support import TINY, interview, press, row, small_engine, type_text, wizard
 from wizard.files import answers_text, load
 from wizard.kept import Left, autosave_of, mark_line, unfinished
@@ -332,6 +332,18 @@ def test_a_later_new_design_puts_the_earlier_aside_and_neither_writes_over_the_o
     assert first.kept.place != second.kept.place
     assert "kept in" in first.farewell()
     assert str(first.kept.place) in first.farewell()
+
+
+async def test_two_unfinished_designs_are_told_apart_by_what_they_hold():
+    first, second = with_nodes(1), with_nodes(2)
+    for work, model in ((first, "llama-3.1-70b"), (second, "gpt2")):
+        work.change(work.session.answer("workload.kind", "fine_tuning_lora").answer("model.preset", model))
+        work.autosave()
+    async with wizard() as (app, _):
+        lines = [line for line in screen_lines(app) if "Resume unfinished work" in line]
+        assert len(lines) == 2
+        assert "3 answers: LoRA, gpt2" in lines[0]
+        assert "3 answers: LoRA, llama-3.1-70b, kept" in lines[1]
 
 
 def test_two_wizards_on_one_file_keep_both_answers():

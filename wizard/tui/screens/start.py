@@ -9,10 +9,12 @@ from textual.content import Content
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
+from rules.answers import shortened
 from rules.counting import counted
 from wizard.cli import one_line
 from wizard.kept import Unfinished, unfinished
 from wizard.places import examples_folder
+from wizard.shown import choice_label
 from wizard.situations import load_situations
 from wizard.tui.actions import bindings_of
 from wizard.tui.screens.base import WizardScreen
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
 TITLE_WIDTH = 38
 BESIDE_TEXT = TITLE_WIDTH + 5
 """Columns beside what a line says: the pointer, the title and the gaps."""
+_TOLD = (("workload", "kind"), ("model", "preset"), ("model", "parameters"))
+"""Answers that tell one unfinished design from another."""
+MOST_READ = 100_000
+"""Characters of an autosave that are read to say what it holds; a larger one says nothing here."""
 
 
 class StartScreen(WizardScreen):
@@ -77,7 +83,8 @@ class StartScreen(WizardScreen):
             yield "continue", f"Go on with {one_line(work.name)}", f"{_answered(work)}, {work.state}"
         for number, found in enumerate(self._unfinished):
             title = f"Resume {one_line(found.path.name)}" if found.path else "Resume unfinished work"
-            yield f"resume:{number}", title, f"kept {_ago(found.when)}" + (f", {one_line(str(found.path))}" if found.path else "")
+            ago, held = f"kept {_ago(found.when)}", "" if found.path else _held(found.place)
+            yield f"resume:{number}", title, f"{ago}, {one_line(str(found.path))}" if found.path else f"{held}, {ago}" if held else ago
         yield "new", "New design", "from the first question"
         yield "first", "First design in ten questions", "the rest refines it, whenever you like"
         yield "open", "Open a file", "a saved design, or a file of answers"
@@ -143,6 +150,21 @@ def _heading(text: str) -> Option:
 
 def _answered(work: Work) -> str:
     return counted(len(work.session.answers.values), "answer")
+
+
+def _held(place: Path) -> str:
+    """Return in a few words what an autosave holds, so that two of them can be told apart: "12 answers: LoRA, llama-3.1-70b"."""
+    import tomllib
+
+    try:
+        with place.open(encoding="utf-8") as stream:
+            answers = tomllib.loads(stream.read(MOST_READ)).get("answers", {})
+        number = sum(len(section) for section in answers.values())
+        named = [answers.get(section, {}).get(key) for section, key in _TOLD]
+    except (OSError, ValueError, TypeError, AttributeError):
+        return ""
+    names = ", ".join(choice_label(str(each)) for each in named if each)
+    return counted(number, "answer") + (f": {shortened(one_line(names))}" if names else "")
 
 
 def _ago(when: float) -> str:
