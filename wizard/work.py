@@ -36,6 +36,14 @@ if TYPE_CHECKING:
 UNTITLED = "untitled"
 
 
+@dataclass(frozen=True)
+class Pinned:
+    """A candidate that the person took instead of the chosen one: `price` in words, true beside the answers that it was taken with."""
+
+    price: str
+    answers: Answers
+
+
 @dataclass
 class Work:
     """Everything that must survive a change of screens. The screens replace `session`; `generation` counts the changes.
@@ -45,7 +53,7 @@ class Work:
     last time, "" where it could. `written_to` has the answers `written`, where the person chose so instead; `given_up` says that they
     chose to leave without. `step` is where the interview is; `sought` are the questions that the person went to by name.
     `considered` is what was weighed for the design; `base_design` is the design beside which a what-if is open.
-    `first_only`: only the questions that a first design needs are asked.
+    `first_only`: only the questions that a first design needs are asked. `pinned` is what the choice of another candidate cost.
     `opened` is the design as its file has it; `changes` are its conclusions that come out otherwise now, because of `causes`.
     """
 
@@ -59,6 +67,7 @@ class Work:
     considered: Considered | None = None
     base_design: Design | None = None
     first_only: bool = False
+    pinned: Pinned | None = None
     error: str = ""
     generation: int = 0
     settled: int = -1

@@ -67,9 +67,13 @@ async def test_another_candidate_is_pinned_with_its_price_and_undo_frees_it():
         assert app.work.answers.names("preferences.nodes") == (other.node,)
         assert any("Pinned" in each.message and "(" in each.message for each in app._notifications)
         assert app.work.design.name.partition(",")[0].partition(" × ")[2] == other.name.partition(" × ")[2]
+        told = " ".join(text.split())
+        assert f"Pinned: {app.work.pinned.price.partition(',')[0]}" in told  # what the choice costs stays on the screen
+        assert app.work.pinned.price.endswith(f"than {chosen}")
         await press(app, pilot, "ctrl+z")
         assert not app.work.answers.given("preferences.nodes")
         assert app.work.design.name.startswith(chosen)
+        assert "Pinned:" not in " ".join(screen_lines(app)[:16])
 
 
 async def test_every_registered_picture_is_shown_within_80_columns_and_memory_names_the_keys_that_try_another_plan():

@@ -19,6 +19,7 @@ from wizard.tui.screens.dialogs import TextDialog
 from wizard.tui.screens.lists import TabScreen
 from wizard.tui.widgets.pointed_list import PointedList
 from wizard.tui.widgets.quiet import Quiet
+from wizard.work import Pinned
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,6 +53,7 @@ class CompareScreen(TabScreen):
         """Return tabs, scatter, the columns' names and the table."""
         yield Quiet(id="pages")
         yield Quiet(id="plot")
+        yield Quiet(id="pinned")
         yield Quiet(id="columns")
         yield PointedList(id="rows")
 
@@ -72,6 +74,7 @@ class CompareScreen(TabScreen):
         shown = in_order(kept, self.by, falling=self.falling)
         self._entries = {entry.id: entry for entry in shown}
         self._show_plot(kept)
+        self._show_pinned()
         columns = self._columns()
         self.query_one("#columns", Quiet).put(self._head(columns, problem, len(shown), len(everyone)))
         rows = [Option(self._line(entry, columns), id=entry.id) for entry in shown]
@@ -85,6 +88,13 @@ class CompareScreen(TabScreen):
         drawn = chart.text(scatter(rows, across, up, ascii_only=ascii_only()), width, height)
         kinds = {mark_of(kind, ascii_only=ascii_only()): kind for kind in MARKS}
         self.query_one("#plot", Quiet).put(Content("\n").join(_coloured(line, kinds) for line in drawn if line))
+
+    def _show_pinned(self) -> None:
+        """Say what the pinned candidate costs beside the one that the reasons chose, as long as the answers are those of that choice."""
+        pinned, line = self.work.pinned, self.query_one("#pinned", Quiet)
+        holds = pinned is not None and pinned.answers.values == self.work.answers.values
+        line.put(Content.assemble((f" {sign('pointer')} Pinned: ", "bold"), pinned.price) if pinned is not None and holds else Content())
+        line.display = holds
 
     def _columns(self) -> list[Column]:
         """Return the figures that there is room for; the one that is sorted by is always among them."""
@@ -156,7 +166,8 @@ class CompareScreen(TabScreen):
 
         async def picked(choice: str | None) -> None:
             if choice:
-                await self._pin(entry, price_of(chosen, entry), pinned=choice == "pin")
+                price = f"{price_of(chosen, entry)} than {chosen.name}" if chosen.id != entry.id else ""
+                await self._pin(entry, price, pinned=choice == "pin")
 
         self.app.push_screen(TextDialog(entry.name, _beside(chosen, entry), self._choices(entry)), picked)
 
@@ -175,8 +186,9 @@ class CompareScreen(TabScreen):
 
     async def _pin(self, entry: Entry, price: str, *, pinned: bool) -> None:
         session = self.work.session.answer(PIN, entry.node) if pinned else self.work.session.clear(PIN)
+        self.work.pinned = Pinned(price, session.answers) if pinned and price else None
         self.wizard.change(session)
-        told = f"Pinned {entry.name}: {price}." if pinned else "Nothing is pinned."
+        told = (f"Pinned {entry.name}: {price}." if price else f"Pinned {entry.name}.") if pinned else "Nothing is pinned."
         self.notify(f"{told} Undo takes it back.", timeout=8)
 
 
