@@ -58,7 +58,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(_MULTI_NODE, F.switches > 0, F.gpu_direct == True),  # noqa: E712
         writes=("asked_rdma",),
-        guidance=("G5.5", "G2d.1"),
+        guidance=("G5.5", "G2d.1", "G2f.1"),
         because="The rate of {effective_gbps} per GPU needs RDMA from GPU memory past the CPUs: {technology_name}, adapter {nic_name}.",
         ask=Ask(
             to="server vendor",

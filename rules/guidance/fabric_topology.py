@@ -181,7 +181,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         stage=Stage.FABRIC,
         kind=Kind.DECISION,
         strength=Strength.HARD,
-        when=(_ETHERNET,),
+        when=(_ETHERNET, F.rdma == True),  # noqa: E712
         guidance=("G2c.1", "G2c.2", "G2d.1"),
         thresholds=("fab-roce-lossless", "fab-dcqcn-not-hard"),
         because=(

@@ -101,6 +101,24 @@ TRANSPORT_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="fabric.no_rdma",
+        stage=Stage.FABRIC,
+        kind=Kind.WARNING,
+        strength=Strength.STRONG,
+        when=(F.multi_node == True, F.rdma == False),  # noqa: E712
+        guidance=("G2d.1", "G2f.1"),
+        because=(
+            "{nic_name} does no RDMA: every message between nodes is copied by the processors, which costs cores and latency, and the "
+            "adapters' rate of {node_gbps} per node is not reached."
+        ),
+        fix=(Fix("preferences.nodes", "name a server whose adapters do RDMA (InfiniBand, or RoCEv2 on Ethernet)"),),
+        ask=Ask(
+            to="server vendor",
+            ask="Which adapters for {node} do RDMA straight from GPU memory, and at which rate?",
+            good_answer="one with RoCEv2 or InfiniBand and GPUDirect RDMA or its equivalent",
+        ),
+    ),
+    Rule(
         id="fabric.packets_sprayed",
         stage=Stage.FABRIC,
         kind=Kind.DECISION,

@@ -84,6 +84,19 @@ _OWN_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="software.fp16_where_bf16",
+        stage=Stage.SOFTWARE,
+        kind=Kind.WARNING,
+        strength=Strength.ADVICE,
+        when=(F.precision == "fp16", F.bf16_in_gpu == True),  # noqa: E712
+        guidance=("G1b.2",),
+        because=(
+            "FP16 ends at 65,504, so training in it needs the loss to be scaled; {gpu} multiplies in BF16 as well, which has the range of "
+            "FP32 and needs none."
+        ),
+        fix=(Fix("training.precision", "train in BF16", "bf16"),),
+    ),
+    Rule(
         id="software.framework_broken",
         stage=Stage.SOFTWARE,
         kind=Kind.REJECT,

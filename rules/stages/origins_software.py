@@ -29,6 +29,7 @@ ORIGINS: dict[str, Origin] = {
     "precision_in_software": computed(
         "sizing.software.precision_software", "training.precision", "gpu.compute_capability", "support.status"
     ),
+    "bf16_in_gpu": computed("sizing.software.precision_hardware", "gpu.precisions"),
     "precision_low": taken("training.precision"),
     "precision_fact": computed(_STACK, "training.precision", "support.fact"),
     "gpu_precisions": taken("gpu.precisions"),

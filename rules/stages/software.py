@@ -13,7 +13,7 @@ from rules.sizing.lookup import threshold_number
 from rules.sizing.memory import MemoryModel
 from rules.sizing.memory_checks import gathers_weights, shares_states
 from rules.sizing.pipeline import idle_passes
-from rules.sizing.software import HARD_TO_USE, SoftwareStack, software_stack
+from rules.sizing.software import HARD_TO_USE, SoftwareStack, precision_hardware, software_stack
 from rules.sizing.step import is_transformer
 
 if TYPE_CHECKING:
@@ -69,6 +69,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("precision", "the training precision"),
     FactField("precision_in_gpu", "whether the matrix units compute in it"),
     FactField("precision_in_software", "whether training software has kernels for it"),
+    FactField("bf16_in_gpu", "whether the matrix units compute in BF16"),
     FactField("precision_low", "whether it is FP8 or narrower"),
     FactField("precision_fact", "the catalog's sentence on the precision"),
     FactField("gpu_precisions", "the formats of the matrix units"),
@@ -111,6 +112,7 @@ def assess(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "gpu": candidate.gpu.name,
         "gpu_was_named": named,
         "precision": workload.precision,
+        "bf16_in_gpu": precision_hardware("bf16", candidate.gpu),
         "precision_low": workload.precision in ("fp8", "mxfp8", "nvfp4"),
         "gpu_precisions": ", ".join(candidate.gpu.precisions),
         "problems": len(hard),
