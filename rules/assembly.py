@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from catalogs.quantities import format_number
+from catalogs.quantities import format_number, magnitude
 from rules.answer_checks import doubtful_answers, unused_answers
 from rules.choice import size_follows_limits
 from rules.counting import counted
 from rules.design import Alternative, Assumption, Design, Rejected
 from rules.dissent import dissents_of
+from rules.facts import show
 from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
@@ -151,7 +152,8 @@ def _open_budget(ranking: Ranking, context: Context) -> list[Finding]:
         candidate, larger = cheapest
         name = f"{candidate.units:,} × {candidate.node.name}"
         because += f" Of those whose price is known, {name} is the cheapest that meets it."
-        remedies.insert(0, Remedy(larger.key, larger.value, f"a budget of {larger.value}: {name}"))
+        amount = show("budget_usd", magnitude(larger.value, "USD"))
+        remedies.insert(0, Remedy(larger.key, larger.value, f"a budget of {amount}: {name}"))
     return [Finding("choice.budget_unproven", Stage.MONEY, Kind.REJECT, Strength.STRONG, because, ("G7.5",), remedies=tuple(remedies))]
 
 
