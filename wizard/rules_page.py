@@ -20,7 +20,8 @@ HEAD = """# The rules
 Every judgement of cluster-wizard, as it is declared. A rule speaks when all of its conditions hold over the facts of its stage; what it
 says is a decision, a reason to reject, a warning, an assumption or a question. Its strength says how binding it is: *hard* is physics or a
 limit, *strong* is strong evidence, *advice* is advice. Thresholds come from the catalog, each with its source; where another source
-disagrees, it is named. `cluster-wizard rules list --markdown` writes this page.
+disagrees, it is named. A number that no source prints is marked as the project's own judgement.
+`cluster-wizard rules list --markdown` writes this page.
 """
 _SIGNS = {"<=": "≤", ">=": "≥", "==": "=", "!=": "≠"}
 _TITLES = {
@@ -68,6 +69,8 @@ def _rule(rule: Rule, catalog: Catalog) -> Iterator[str]:
         yield from _threshold(catalog.thresholds[id_], catalog)
     for source in rule.sources:
         yield f"- source: {_source(source, catalog)}"
+    if rule.judgement:
+        yield f"- own judgement: {_escaped(rule.judgement)}"
 
 
 def _limits(rule: Rule, catalog: Catalog) -> Mapping[str, Any]:

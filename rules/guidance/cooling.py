@@ -25,6 +25,7 @@ COOLING_RULES: tuple[Rule, ...] = (
         because="One {node} draws {node_power_kw}; {cooling_words} takes {limit_pow_air_limit_reject} kW from a rack at the very most.",
         fix=(MORE_LIQUID, REAR_DOORS, Fix("preferences.gpus", "look at GPUs whose servers are cooled by liquid")),
         priority=20,
+        judgement="no source prints 45 kW: 41 kW were built by the vendor's design, other sources end at 30 kW",
     ),
     Rule(
         id="power.air_density_strained",

@@ -161,6 +161,7 @@ class Rule:
 
     `decides` is (what is decided, value template) for rules of kind decision. `thresholds` are ids of the catalog's
     thresholds that the rule applies (those in `limit(...)` are among them). `priority`: lower fires first within a stage.
+    `sources` are those of what the rule states beside its thresholds; `judgement` says of a number that no source prints why it was taken.
     """
 
     id: str
@@ -178,6 +179,7 @@ class Rule:
     ask: Ask | None = None
     priority: int = 100
     sources: tuple[str, ...] = field(default=())
+    judgement: str = ""
 
     @property
     def reads(self) -> tuple[str, ...]:

@@ -86,6 +86,7 @@ QUESTION_RULES: tuple[Rule, ...] = (
             ask="What throughput per GPU have you measured on {nodes} nodes, against {base_words}, training a model like {model}?",
             good_answer="at least {scaling_asked_percent} of the rate per GPU of {base_words}, with the run's settings and logs",
         ),
+        sources=("llm-foundry-benchmarks",),
     ),
     Rule(
         id="fabric.ask_scaling_single",

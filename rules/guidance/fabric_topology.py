@@ -32,6 +32,7 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
             ask="In which slot, with which PCIe generation and how many lanes, does each {nic_speed_gbps} adapter of {node} run?",
             good_answer="each adapter under the same PCIe switch as its GPU, with at least {nic_speed_gbps} to the slot",
         ),
+        sources=("imbue-cluster-health",),
     ),
     Rule(
         id="fabric.adapters_assumed",

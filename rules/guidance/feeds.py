@@ -91,6 +91,7 @@ FEED_RULES: tuple[Rule, ...] = (
             ask="Which steps of load and which rates of change does the utility allow, at which frequencies, and who pays for smoothing?",
             good_answer="steps of {swing_kw} within milliseconds, around the clock, or smoothing in the racks",
         ),
+        judgement="the paper says tens of megawatts; 10 MW is the least that is called so",
     ),
     Rule(
         id="power.outlet_overloaded",
@@ -184,6 +185,7 @@ FEED_RULES: tuple[Rule, ...] = (
             "left for the peaks of its GPUs. {limit_pow_psu_load} % is the usual ceiling."
         ),
         fix=(Fix("own_server.supply_rating", "use larger supplies"), CAP),
+        judgement="no source prints 95 %: a supply of 1,600 W under 1,717 W had no margin left, one at 95 % has nearly none",
     ),
     Rule(
         id="power.supply_overloaded",

@@ -174,6 +174,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
             ask="Until when does the quote for {unit_count} × {node} hold?",
             good_answer="until the order is placed",
         ),
+        judgement="a quarter: prices older than the memory shortage of late 2025 do not hold",
     ),
     Rule(
         id="money.price_unknown",

@@ -68,6 +68,7 @@ RACK_RULES: tuple[Rule, ...] = (
         ),
         fix=(DENSER, MORE_LIQUID, REAR_DOORS),
         writes=("racks_thinned",),
+        judgement="where racks are more than half empty there are more than twice as many",
     ),
     Rule(
         id="power.equipment_refused",

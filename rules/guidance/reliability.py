@@ -36,6 +36,8 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
             ask="How many interruptions per 1,000 node-days did your customers' jobs on {node} see, in the first and in later months?",
             good_answer="a counted number that gives {mtbf} or more for a job on {gpus} GPUs",
         ),
+        sources=("llama3-herd",),
+        judgement="no source prints 256 GPUs, from which jobs are called large, nor that a band of more than a factor of two is wide",
     ),
     Rule(
         id="reliability.burn_in",
@@ -192,6 +194,7 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
             ask="How soon after a failure of one of {nodes} nodes does a job train again, without anybody being called?",
             good_answer="within a minute or two, by spares that stand ready in the job",
         ),
+        sources=("llama3-herd",),
     ),
     Rule(
         id="reliability.lemon_nodes",
@@ -206,6 +209,7 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
             "checked before each job, and one that fails again and again is taken out by itself."
         ),
         decides=("reliability.health_checks", "automatic, with exclusion of bad nodes"),
+        judgement="eight nodes are the smallest cluster of several racks",
     ),
     Rule(
         id="reliability.no_spare",
@@ -304,6 +308,7 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
             "{limit_rel_watchdog_node} CPU node of its own."
         ),
         decides=("reliability.restart", "automatic, within {restart}"),
+        judgement="eight nodes are the smallest cluster of several racks",
     ),
     Rule(
         id="reliability.spares",

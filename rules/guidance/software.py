@@ -152,6 +152,7 @@ _OWN_RULES: tuple[Rule, ...] = (
             "way. {problem_list}"
         ),
         fix=(_GPU,),
+        judgement="one thing is told by itself, two and more are told together",
     ),
     Rule(
         id="software.numa_balancing",

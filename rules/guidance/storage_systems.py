@@ -124,6 +124,7 @@ SYSTEM_RULES: tuple[Rule, ...] = (
             "{limit_sto_ckpt_bw_stall_share_high_percent} that are usual; a rerun after a failure reads it back as slowly."
         ),
         fix=(Fix("data.existing_rate", "connect each server by more ports, where the array carries them"),),
+        judgement="a published checkpoint took 40 s (BLOOM): more than a minute is worth a word",
     ),
     Rule(
         id="storage_cpu.existing_short",

@@ -314,6 +314,7 @@ _FIT_RULES: tuple[Rule, ...] = (
             ask="How much of the {memory_printed_gb} of {gpu} is usable in your server?",
             good_answer="at least {memory_package_gib} as the driver reports it",
         ),
+        judgement="drivers report up to 2 % less than the printed size as GiB; a gap beyond 5 % is a decimal size or a reserve",
     ),
     Rule(
         id="vram.recompute_chosen",

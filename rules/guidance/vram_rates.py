@@ -27,6 +27,8 @@ RATE_RULES: tuple[Rule, ...] = (
             "activation functions and optimizer steps, which do few operations per byte, run at the memory's speed."
         ),
         decides=("memory.technology", "{memory_kind} at {memory_bandwidth_gb_per_s}"),
+        sources=("ml-engineering-accelerators",),
+        judgement="the GPUs of the large published runs lie at 134 (A100) to 230 (GB300) operations per byte; 250 is beyond them",
     ),
     Rule(
         id="vram.bandwidth_low",
@@ -41,6 +43,8 @@ RATE_RULES: tuple[Rule, ...] = (
             "share of its step."
         ),
         fix=(Fix("preferences.gpus", "name a GPU with more memory bandwidth for its arithmetic"),),
+        sources=("ml-engineering-accelerators",),
+        judgement="the GPUs of the large published runs lie at 134 (A100) to 230 (GB300) operations per byte; 250 is beyond them",
     ),
     Rule(
         id="vram.precision_unsupported",

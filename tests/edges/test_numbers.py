@@ -65,6 +65,21 @@ def test_every_row_says_what_its_number_is():
     assert [name_of(row) for row in ROWS if len(row["says"].split()) < 1] == []
 
 
+def test_the_reference_page_says_what_a_number_rests_on():
+    """Published: the rule names a source. Judgement: the rule says why it was taken, and the page prints it as the project's own."""
+    rules = all_rules()
+    assert [name_of(row) for row in ROWS if row["kind"] == "published" and not named_sources(rules[row["rule"]])] == []
+    judged = {row["rule"] for row in ROWS if row["kind"] == "judgement"}
+    assert judged == {rule.id for rule in rules.values() if rule.judgement}
+
+
+def named_sources(rule) -> set[str]:
+    catalog = load_catalog()
+    found = {*rule.sources, *(catalog.thresholds[id_].source for id_ in rule.thresholds)}
+    assert all(source in catalog.sources for source in found), rule.id
+    return found
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if "threshold" in row], ids=name_of)
 def test_the_catalog_holds_what_the_source_prints(row):
     assert of_catalog(row) * row.get("times", 1) == pytest.approx(row["number"])

@@ -91,6 +91,7 @@ def describe(rule: Rule, catalog: Catalog, cases: int) -> dict[str, Any]:
         "fix": [{"key": fix.key, "value": fix.value, "text": fix.text} for fix in rule.fix],
         "ask": {"to": rule.ask.to, "ask": rule.ask.ask, "good_answer": rule.ask.good_answer} if rule.ask else None,
         "sources": sorted({*rule.sources, *(threshold.source for threshold in thresholds)}),
+        "judgement": rule.judgement,
         "cases": cases,
     }
 
