@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rules.design import Design
     from wizard.interview import Question
 
+LEAVE_EMPTY = "leave it empty, or answer ?; "
 MOST_NAMED = 6
 """Rules and values of the design that are named; the rest is counted."""
 
@@ -32,7 +33,7 @@ def if_unknown(question: Question, design: Design | None) -> str:
     """Return what stands in for a missing answer, and why."""
     stand_in = assumed_text(question.key, design)
     if not stand_in:
-        return "leave it empty, or answer ?; the design says what it does without it"
+        return f"{LEAVE_EMPTY}the design says what it does without it"
     found = assumption_of(question.key, design)
     return f"{stand_in} is assumed: {found.because if found is not None else question.field.reason}"
 

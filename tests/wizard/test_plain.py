@@ -80,7 +80,7 @@ def test_back_never_loses_an_answer_and_enter_keeps_it():
 def test_i_dont_know_says_what_is_assumed():
     for typed in ("unknown", "?"):
         called = talk(typed, "answers", "quit", "quit")
-        assert "Noted: you do not know. Pretraining is assumed" in called.out
+        assert "Noted: you do not know; pretraining is assumed" in called.out
         assert "What kind of work: unknown" in called.out
 
 
@@ -105,6 +105,31 @@ def test_what_if_changes_nothing_and_set_does():
     assert told == ["  Nodes: 1. (scale.nodes)", "  Nodes: 2. (scale.nodes)", "  Nodes: 1. (scale.nodes)"]
     assert "before" in called.out
     assert "Taken back: Nodes 2 becomes 1." in called.out
+
+
+def test_why_not_names_what_stands_against_it_and_what_would_admit_it():
+    told = talk(*SMALL, "set preferences.gpus=nvidia-l40s", "why not h200", "why-not quantum", "quit").out
+    assert re.search(r"NVIDIA H200 SXM5 141 GB, looked at as .*:\n  Against it: ", told)
+    assert re.search(r"  This would admit it: .*\(preferences\.gpus\)", told)
+    assert "'quantum'" in told
+
+
+def test_long_work_is_stopped_by_ctrl_c_and_the_conversation_goes_on(monkeypatch):
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("wizard.advice.Adviser.why_not", interrupted)
+    told = talk(*SMALL, "why-not h200", "answers", "quit")
+    assert "Stopped; nothing was changed." in told.out
+    assert "What kind of work" in told.out.partition("Stopped")[2]
+
+
+def test_the_report_is_written_and_a_wrong_picture_is_named(tmp_path):
+    told = talk(*SMALL, "report mine", f"report {tmp_path}/none/page.html", "look memry", "quit").out
+    assert (tmp_path / "mine.md").read_text().startswith("# ")
+    assert "Wrote mine.md." in told
+    assert "Not written: " in told
+    assert "There is no picture 'memry'; did you mean 'memory'?" in told
 
 
 def test_a_conflict_names_the_answers_in_conflict_and_its_change_shows_before_and_after():

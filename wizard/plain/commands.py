@@ -12,8 +12,9 @@ from wizard.changes import answers_changed, difference
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.plain import told
+from wizard.plain.asked import compare, look, report, stoppable, why_not
 from wizard.preferences import typed
-from wizard.teaching import lessons
+from wizard.teaching import LEAVE_EMPTY, lessons
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -63,7 +64,7 @@ def _unknown(dialogue: Dialogue, rest: str) -> None:
     key = dialogue.question.key
     dialogue.change(dialogue.work.session.unknown(key))
     told_ = dict(lessons(dialogue.question, dialogue.work.design, warm=False))["If unknown"]
-    dialogue.say(f"Noted: you do not know. {told_[0].upper()}{told_[1:]}.")
+    dialogue.say(f"Noted: you do not know; {told_.removeprefix(LEAVE_EMPTY)}.")
     dialogue.go(1)
 
 
@@ -193,7 +194,8 @@ def _changes(dialogue: Dialogue) -> list[_Offered]:
     """Return what would help, as it is numbered: the remedies of the conflicts, then the smallest change of each answer in conflict."""
     design = dialogue.work.design
     remedies = [_Offered(each.key, each.value, each.text) for found in (design.conflicts if design else ()) for each in found.remedies]
-    found = dialogue.adviser.find_conflicts(dialogue.work.answers) if design is not None and not design.fits else None
+    answers = dialogue.work.answers
+    found = stoppable(dialogue, lambda: dialogue.adviser.find_conflicts(answers)) if design is not None and not design.fits else None
     sets = found.sets if found is not None else ()
     return remedies + [_Offered(each.key, each.after or None, f"{each.key}: {each.text}") for one in sets for each in one.changes]
 
@@ -205,7 +207,7 @@ def _conflicts(dialogue: Dialogue, rest: str) -> None:
         dialogue.say("There is no conflict.")
         return
     dialogue.say(*(f"Conflict: {each.because}" for each in design.conflicts))
-    found = dialogue.adviser.find_conflicts(dialogue.work.answers)
+    found = stoppable(dialogue, lambda: dialogue.adviser.find_conflicts(dialogue.work.answers))
     dialogue.say(*(f"{each.sentence}." for each in (found.sets if found is not None else ())))
     dialogue.say(*_numbered(_changes(dialogue)))
 
@@ -245,7 +247,7 @@ def _fix_all(dialogue: Dialogue) -> None:
     from wizard.mending import mended_lines
 
     design = dialogue.work.design
-    mended = dialogue.adviser.mend(dialogue.work.answers, warnings=design is not None and design.fits)
+    mended = stoppable(dialogue, lambda: dialogue.adviser.mend(dialogue.work.answers, warnings=design is not None and design.fits))
     if mended is None or isinstance(mended, str):
         dialogue.say(f"Nothing was changed: {mended or 'there is no design'}.")
         return
@@ -260,48 +262,13 @@ def _fix_all(dialogue: Dialogue) -> None:
 def _certainty(dialogue: Dialogue, rest: str) -> None:
     del rest
     design, considered = dialogue.work.design, dialogue.work.considered
-    found = dialogue.adviser.certainty(design, considered) if design is not None else None
+    found = stoppable(dialogue, lambda: dialogue.adviser.certainty(design, considered)) if design is not None else None
     if found is None or not (found.effects or found.doubts or found.totals):
         dialogue.say("Nothing that matters is assumed.")
         return
     dialogue.say(*(f"{each.text}." for each in found.totals))
     dialogue.say(*(f"{each.key}, {each.assumed} is assumed: {each.sentence}." for each in found.weighty))
     dialogue.say(*(f"This {each.kind} could change the choice: {each.text}." for each in found.doubts))
-
-
-def _compare(dialogue: Dialogue, rest: str) -> None:
-    from wizard.comparing import BY_ID, CHOSEN, FilterError, entries_of, matching, price_of
-
-    work = dialogue.work
-    if work.design is None:
-        dialogue.say("There is no design yet.")
-        return
-    everyone = entries_of(work.design, work.considered)
-    try:
-        kept = matching(everyone, rest)
-    except FilterError as error:
-        dialogue.say(f"{error}.")
-        return
-    chosen = next((each for each in everyone if each.state == CHOSEN), None)
-    for entry in kept:
-        figures = ", ".join(
-            f"{BY_ID[name].title} {entry.text(BY_ID[name], 'at least')}" for name in ("days", "price", "cost", "power", "racks")
-        )
-        against = f" Instead of the chosen one: {price_of(chosen, entry)}." if chosen is not None and entry.id != chosen.id else ""
-        dialogue.say(f"{entry.name}, {entry.state}: {figures}.{against}")
-    if not kept:
-        dialogue.say("No candidate passes the filter.")
-
-
-def _look(dialogue: Dialogue, rest: str) -> None:
-    from wizard.pictures import PICTURES, text
-
-    if dialogue.work.considered is None or dialogue.work.design is None or dialogue.work.design.figures is None:
-        dialogue.say("There is nothing to draw yet.")
-    elif rest not in {each.id for each in PICTURES}:
-        dialogue.say(*(f"  look {each.id}: {each.title}, {each.shows}" for each in PICTURES))
-    else:
-        dialogue.say(*text(rest, dialogue.work.considered, WIDTH, ascii=True))
 
 
 def _travel(dialogue: Dialogue, forward: bool) -> None:
@@ -369,6 +336,7 @@ COMMANDS: Mapping[str, Command] = {
     "why": Command("what the question means, why it is asked, where to find the answer, what rests on it", _why, "[KEY]"),
     "how": Command("how something was concluded, down to answers, formulas and sources", _how, "NAME"),
     "what-if": Command("the design with one answer changed beside the design as it is", _what_if, "KEY=VALUE"),
+    "why-not": Command("what stood against a GPU, server, fabric, cooling or plan, and what would admit it", why_not, "WHAT"),
     "set": Command("answer any question", _set, "KEY=VALUE"),
     "go": Command("go to a step or a question", _go, "STEP or KEY"),
     "more": Command("ask all questions, or only those of a first design", _more),
@@ -379,16 +347,17 @@ COMMANDS: Mapping[str, Command] = {
     "conflicts": Command("what cannot hold together, and the smallest changes", _conflicts),
     "fix": Command("apply a remedy, or those of all conflicts; shows before and after", _fix, "[NUMBER or all]"),
     "rejected": Command("candidates that will not do", _lines(told.rejected_lines, "No candidate was rejected.")),
-    "compare": Command("candidates, filtered by words and limits such as days<60", _compare, "[FILTER]"),
+    "compare": Command("candidates, filtered by words and limits such as days<60", compare, "[FILTER]"),
     "assumptions": Command("what is assumed", _lines(told.assumption_lines, "Nothing is assumed.")),
     "certainty": Command("how far the design may be off, and what could change the choice", _certainty),
     "questions": Command("questions for vendors", _lines(told.question_to_vendor_lines, "There is no question for vendors.")),
     "parts": Command("the bill of materials", _lines(told.part_lines, "There is nothing to buy yet.")),
     "numbers": Command("every value of the design by its name", _lines(told.number_lines, "Nothing was sized yet.")),
-    "look": Command("a picture in plain characters", _look, "[PICTURE]"),
+    "look": Command("a picture in plain characters", look, "[PICTURE]"),
     "undo": Command("take the last change back", _undo),
     "redo": Command("do it again", _redo),
     "save": Command("write the design to a file", _save, "[FILE]"),
+    "report": Command("write what a buyer reads, as .md or .html", report, "FILE"),
     "done": Command("skip the rest and show the design", _done),
     "quit": Command("leave", _quit),
 }  # fmt: skip

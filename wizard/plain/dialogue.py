@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from rules.answers import AnswerError, shortened
@@ -26,8 +27,14 @@ GREETING = (
     "cluster-wizard designs a GPU training cluster and says why. One question at a time.",
     "Answer, or press Enter to go on. Commands at any time: help, back, why, unknown, design, save FILE, quit.",
 )
-LEFT_TO_DO = "Commands: reasons, warnings, assumptions, questions, how NAME, fix, compare, look, save FILE, go KEY, quit; help lists all."
+LEFT_TO_DO = (
+    "Commands: reasons, warnings, assumptions, questions, how NAME, why-not WHAT, fix, look, save FILE, go KEY, quit; help lists all."
+)
 """What can be done once all questions were asked."""
+
+
+_TWO_WORDS = re.compile(r"^(what(?= if\b)|why(?= not\b)) ", re.IGNORECASE)
+"""Commands of two words, which may be typed with a space between."""
 
 
 class Dialogue:
@@ -91,7 +98,7 @@ class Dialogue:
     def take(self, line: str) -> list[str]:
         """Take one line that was typed and return what is said to it."""
         text = line.strip()
-        word, _, rest = text.partition(" ")
+        word, _, rest = _TWO_WORDS.sub(r"\1-", text).partition(" ")
         command = commands.COMMANDS.get(word.lower())
         if text.startswith("="):
             self.answer(text[1:].strip())
