@@ -11,10 +11,10 @@ from rules.answers import AnswerError
 from rules.constraints import POLICY, SIZES, constraints, least_needed, relaxed
 from rules.remedies import mend
 from rules.smallest import DROPPED, OTHER_COST, SmallestChange, exception_to, smallest_change
-from rules.stages import all_stages
 from rules.whatif import with_changes
 from rules.whynot.margins import Margin, margins_of
-from rules.whynot.wishes import Wish, wish_of
+from rules.whynot.obstacles import MOST_OBSTACLES, PRODUCTS, Obstacle, by_answers, excluded_by, rules_of
+from rules.whynot.wishes import Wish, is_renting, wish_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,12 +22,9 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.candidate import Candidate
     from rules.choice import Ranked, Ranking
-    from rules.guidance.declare import Rule
 
 MOST_DESIGNS = 48
 """Designs that are made to find the smallest change; one takes a tenth of a second."""
-MOST_OBSTACLES = 3
-"""Rules that are named where several rejected it; the first comes first."""
 _FIGURES = (
     ("ownership_usd", "cost of owning it", "USD"),
     ("purchase_usd", "purchase", "USD"),
@@ -35,28 +32,13 @@ _FIGURES = (
     ("step_s", "step time", "s"),
     ("it_power_kw", "power", "kW"),
 )
-PRODUCTS = ("GPU", "server", "vendor")
-"""Kinds of wishes that are bought; who describes a server of their own is offered no other."""
 OWN = "own_server.gpu"
+DIGITS = 3
+"""Digits of what candidates are ranked by; what is the same in them is level."""
 NEGLIGIBLE = 0.0005
 """Figures that differ by less are the same."""
 IMMERSION, RELEASED = "immersion", "facility.immersion_released"
 """Tanks, and the answer that names the servers which may go into one."""
-
-
-@dataclass(frozen=True)
-class Obstacle:
-    """What stood against it. `kind` is rule, answers, search, dominated or ranking; `rule` is the rule or the answer."""
-
-    kind: str
-    rule: str
-    because: str
-    margins: tuple[Margin, ...] = ()
-
-    def document(self) -> dict[str, Any]:
-        """Return the obstacle as plain data."""
-        row = {"kind": self.kind, "rule": self.rule, "because": self.because}
-        return row | {"margins": [each.document() for each in self.margins]}
 
 
 @dataclass(frozen=True)
@@ -86,37 +68,44 @@ _OWN_ALONE = Obstacle("answers", OWN, "a server of your own is described, so tha
 
 
 def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNot:
-    """Return why a design has not `what`: a GPU, a server, a vendor, a fabric, a kind of cooling or a plan.
+    """Return why a design has not `what`: a GPU, a server, a vendor, a fabric, a kind of cooling, a plan, another answer, or renting.
 
     `changes`: look for the smallest change of each answer that would admit it, which takes a second or two. Raises NoSuchWishError
     where nothing is called that.
     """
+    if is_renting(what):
+        from rules.whynot.renting import not_rented
+
+        return not_rented(considered)
     wish = wish_of(what, considered)
     ranking = considered.ranking
     chosen = ranking.chosen
-    if chosen is not None and ranking.good and wish.met_by(chosen.candidate) and (wish.kind != "plan" or chosen.candidate.choice):
+    if chosen is not None and ranking.good and _has(wish, chosen.candidate):
         return WhyNot(wish.name, wish.kind, True, chosen.candidate.id, (), ())
     other = next((each for each in ranking.good or ranking.unproven if wish.met_by(each.candidate)), None)
-    if other is not None and chosen is not None and other is not chosen and wish.kind != "plan":
+    if other is not None and chosen is not None and other is not chosen and wish.kind not in ("plan", "answer"):
         lifted = _lifted(wish, considered) if changes else ()
         return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, ranking),), lifted)
-    excluded = _excluded(wish, considered)
+    excluded = (*excluded_by(wish, considered), *by_answers(wish, considered.context.answers))
     forced = _forced(wish, considered)
-    if forced is None:
-        return WhyNot(wish.name, wish.kind, False, "", excluded, ())
+    if isinstance(forced, AnswerError):
+        return WhyNot(wish.name, wish.kind, False, "", (*excluded, Obstacle("answers", forced.key, forced.message)), ())
     if wish.kind in PRODUCTS and considered.context.answers.given(OWN):
         return WhyNot(wish.name, wish.kind, False, "", (_OWN_ALONE,), (), _without_own(wish, forced) if changes else ())
     found = _nearest(wish, forced)
     if found is None:
+        excluded = tuple(dict.fromkeys((*excluded, *excluded_by(wish, forced))))
         single = _changes(wish, considered, forced) if changes else ()
         together = _together(wish, forced, _in_the_way(excluded)) if changes and not single else ()
-        return WhyNot(wish.name, wish.kind, False, "", excluded or _never(wish, forced), single, together)
+        obstacles = excluded if wish.kind in PRODUCTS and excluded else (*excluded, *_never(wish, forced))
+        notes = _to_be_named(wish, excluded) if wish.kind not in PRODUCTS and (single or together) else ()
+        return WhyNot(wish.name, wish.kind, False, "", obstacles, single, together, notes)
     obstacles = excluded + _obstacles(found.candidate, forced)
     if found in forced.ranking.unproven:
         obstacles += (_price_open(found, forced),)
     if found in forced.ranking.good and chosen is not None:
         met = chosen in (*ranking.good, *ranking.unproven)
-        obstacles += (_ranked_lower(found, chosen, forced.ranking, met=met),) if not excluded or wish.kind == "plan" else ()
+        obstacles += (_ranked_lower(found, chosen, forced.ranking, met=met),) if wish.kind not in PRODUCTS or not excluded else ()
         notes = _beside(found, chosen, obstacles)
         together = _plan_given(wish, considered) if changes else ()
         return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), together, notes)
@@ -126,12 +115,22 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
     return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, single, together, notes)
 
 
+def _has(wish: Wish, candidate: Candidate) -> bool:
+    """Return whether a candidate is the wish; without a plan none has the one that was asked about."""
+    if wish.had is not None:
+        return wish.had
+    return wish.met_by(candidate) and (wish.kind != "plan" or candidate.choice is not None)
+
+
 def _to_be_named(wish: Wish, excluded: Sequence[Obstacle]) -> tuple[str, ...]:
-    """Return that a product which is not weighed unasked must be named too, whatever else is changed."""
+    """Return that what is not weighed unasked must be asked for too, whatever else is changed."""
     if not excluded:
         return ()
-    asked = "; ".join(f"{key} = {', '.join(map(str, value))}" for key, value in wish.changes.items() if isinstance(value, tuple))
-    return (f"it is weighed only where it is asked for; name it too: {asked}",)
+    asked = [(key, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)) for key, value in wish.changes.items()]
+    if wish.kind in PRODUCTS:
+        named = "; ".join(f"{key} = {shown}" for key, shown in asked if isinstance(wish.changes[key], tuple))
+        return (f"it is weighed only where it is asked for; name it too: {named}",)
+    return (f"beside that, ask for it: {'; '.join(f'{key} = {shown}' for key, shown in asked)}",)
 
 
 def _in_the_way(excluded: Sequence[Obstacle]) -> list[str]:
@@ -173,36 +172,18 @@ def _refusing(candidate: Candidate) -> list[str]:
     return [rule for rule in rules if rule.startswith(POLICY)]
 
 
-def _forced(wish: Wish, considered: Considered) -> Considered | None:
-    """Return what is weighed when the answers ask for the wish; None where they cannot."""
+def _forced(wish: Wish, considered: Considered) -> Considered | AnswerError:
+    """Return what is weighed when the answers ask for the wish; the error where they cannot."""
     context = considered.context
     try:
         return consider(with_changes(context.answers, wish.changes, "what-if"), context.catalog)
-    except AnswerError:
-        return None
+    except AnswerError as error:
+        return error
 
 
 def _nearest(wish: Wish, forced: Considered) -> Ranked | None:
     ranking = forced.ranking
     return next((each for each in (*ranking.good, *ranking.unproven, *ranking.bad) if wish.met_by(each.candidate)), None)
-
-
-def _excluded(wish: Wish, considered: Considered) -> tuple[Obstacle, ...]:
-    """Return why the products of a wish were no candidates: an answer excludes them, no size works, another is judged for them."""
-    if wish.kind not in ("GPU", "server", "vendor"):
-        return ()
-    catalog = considered.context.catalog
-    nodes = {node.id: node.gpu for node in catalog.nodes}
-    (wanted,) = (set(value) for value in wish.changes.values() if isinstance(value, tuple))
-    if wish.kind == "vendor":
-        wanted = {node.id for node in catalog.nodes if wish.name in (node.vendor, catalog.gpus[node.gpu].vendor)}
-    rows = [each for each in considered.rejected if {each.candidate, nodes.get(each.candidate)} & wanted]
-    order = {"answers": 0, "search": 1, "dominated": 2}
-    rows.sort(key=lambda each: (order.get(each.kind, 3), each.candidate))
-    kinds = {each.kind: Obstacle(each.kind, each.rule, f"{each.name}: {each.because}") for each in reversed(rows)}
-    if not rows and wish.kind == "GPU" and not wanted & set(nodes.values()):
-        return (Obstacle("search", "proposals.size", "no server of the catalog has it; describe your own under own_server"),)
-    return tuple(kinds[kind] for kind in order if kind in kinds)[:MOST_OBSTACLES]
 
 
 def _never(wish: Wish, forced: Considered) -> tuple[Obstacle, ...]:
@@ -222,7 +203,7 @@ def _never(wish: Wish, forced: Considered) -> tuple[Obstacle, ...]:
 
 def _obstacles(candidate: Candidate, forced: Considered) -> tuple[Obstacle, ...]:
     """Return the rejections of a candidate in firing order, with their margins."""
-    rules = _rules(forced.context.answers)
+    rules = rules_of(forced.context.answers)
     rows = []
     for found in candidate.rejections[:MOST_OBSTACLES]:
         margins = margins_of(rules[found.rule], candidate.facts[found.stage]) if found.rule in rules else ()
@@ -239,16 +220,19 @@ def _price_open(found: Ranked, forced: Considered) -> Obstacle:
     return Obstacle("ranking", "choice.budget_unproven", f"{because}; a quote under budget.own_prices would")
 
 
-def _rules(answers: Answers) -> dict[str, Rule]:
-    declared = {rule.id: rule for module in all_stages() for rule in module.RULES}
-    return declared | {policy.rule.id: policy.rule for policy in answers.policies}
-
-
 def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking, *, met: bool = True) -> Obstacle:
     """Return that it would do but ranks lower, and by how much it is behind; `met` says whether the design meets every answer."""
     everyone = (*ranking.good, *ranking.unproven)
+    mine, best = (float(f"{each.worth:.{DIGITS}g}") for each in (other, chosen))
+    level, before = mine == best, mine < best
     place = f"as number {everyone.index(other) + 1} of {len(everyone)}" if other in everyone and chosen in everyone else "behind it"
     because = f"it meets every answer and ranks {place} by {chosen.measure}"
+    if other not in everyone or chosen not in everyone:
+        same = other.measure == chosen.measure and not other.apart
+        if same and level:
+            because = f"it meets every other answer and is level with the design by {chosen.measure}"
+        elif same and before:
+            because = f"it meets every other answer and would come before the design by {chosen.measure}, were it asked for"
     if not met:
         because = "it meets every answer, which the design does not; it is weighed only where it is asked for"
     if other.apart:

@@ -1,4 +1,7 @@
-"""What a person may ask about: a GPU, a server, a vendor, a fabric, a cooling, a plan. Each is a change of answers that asks for it."""
+"""What a person may ask about: a GPU, a server, a vendor, a fabric, a cooling, a plan, a kind of storage, a precision, any other answer.
+
+Each is a change of answers that asks for it.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from rules.answer_fields import COOLING
+from rules.answer_fields import COOLING, FIELDS
+from rules.answers import field_of
 from rules.findings import Stage
+from rules.whatif import with_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +29,25 @@ _PARTS = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert", "dp
 DATA = "data"
 """The part of a plan that is no answer: what the GPUs leave for data parallelism once the others are chosen."""
 NEAR = 0.55
+DECIDED: dict[str, tuple[Stage, str]] = {
+    "training.precision": (Stage.VRAM, "precision"),
+    "training.optimizer": (Stage.VRAM, "optimizer"),
+    "software.framework": (Stage.SOFTWARE, "framework"),
+    "preferences.storage": (Stage.STORAGE_CPU, "shared_kind"),
+    "preferences.checkpoints": (Stage.STORAGE_CPU, "checkpoint_mode"),
+    "facility.hosting": (Stage.MONEY, ""),
+    "facility.feed": (Stage.POWER, ""),
+    "budget.objective": (Stage.MONEY, ""),
+}
+"""Answers whose values may be asked about by their names alone, and the fact that says what a candidate has, "" where the answer does."""
+OTHER_WORDS = {
+    "object_storage": "object_store", "s3": "object_store", "parallel_filesystem": "parallel_file_system",
+    "pfs": "parallel_file_system", "colo": "colocation", "torch": "pytorch", "cheaper": "cheapest", "faster": "fastest",
+}  # fmt: skip
+OPEN = ("any", "automatic")
+"""Values that leave a choice to the rules; nobody asks why not them."""
+RENTING = ("cloud", "clouds", "rent", "renting", "rented", "the_cloud")
+"""Words for renting instead of buying, which no answer asks for."""
 
 
 class NoSuchWishError(ValueError):
@@ -32,12 +56,16 @@ class NoSuchWishError(ValueError):
 
 @dataclass(frozen=True)
 class Wish:
-    """Something that the design could have been. `changes` are answers that ask for it; `met_by` says whether a candidate is it."""
+    """Something that the design could have been. `changes` are answers that ask for it; `met_by` says whether a candidate is it.
+
+    `had` says whether the design has it, where that is no matter of the candidate: of answers of which every candidate is made.
+    """
 
     kind: str
     name: str
     changes: Mapping[str, object]
     met_by: Callable[[Candidate], bool]
+    had: bool | None = None
 
 
 def wish_of(what: str, considered: Considered) -> Wish:
@@ -57,7 +85,32 @@ def wish_of(what: str, considered: Considered) -> Wish:
     plan = _plan(words, considered)
     if plan is not None:
         return plan
-    return _product(words, catalog)
+    return _answer(words, plain, considered) or _product(words, catalog)
+
+
+def is_renting(what: str) -> bool:
+    """Return whether words ask about renting."""
+    return "_".join(what.lower().replace("-", " ").split()) in RENTING
+
+
+def _answer(words: str, plain: str, considered: Considered) -> Wish | None:
+    """Return the wish for an answer: "KEY=VALUE" of any, or the value of one of those that are decided by name; None for neither."""
+    key, equals, value = (part.strip() for part in words.partition("="))
+    if not equals:
+        plain = OTHER_WORDS.get(plain, plain)
+        key = next((each for each in DECIDED if plain in field_of(each).choices and plain not in OPEN), "")
+        value = plain
+    elif not any(each.key == key for each in FIELDS):
+        field_of(key)  # says what is near
+    if not key or not value:
+        return None
+    answers = considered.context.answers
+    asked = with_changes(answers, {key: value}, "what-if")
+    stage, fact = DECIDED.get(key, (Stage.VRAM, ""))
+    chosen = considered.ranking.chosen
+    has = _fact(chosen.candidate, stage, fact) if fact and chosen is not None else None
+    had = str(has).lower() == value if has is not None else asked.value(key) == answers.value(key)
+    return Wish("answer", f"{key} = {value}", {key: value}, lambda _: True, had)
 
 
 def _fact(candidate: Candidate, stage: Stage, name: str) -> object:
@@ -77,10 +130,13 @@ def _product(words: str, catalog: Catalog) -> Wish:
     vendor = vendors.get(words.lower())
     if vendor is not None:
         return Wish("vendor", vendor, {"preferences.vendors": (vendor,)}, lambda each: vendor in (each.gpu.vendor, each.node.vendor))
-    names = [*FABRICS, *COOLING, *vendors, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
+    answers = [choice for key in DECIDED for choice in field_of(key).choices if choice not in OPEN]
+    names = [*FABRICS, *COOLING, *answers, *vendors, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
     near = difflib.get_close_matches(words.lower(), names, n=3, cutoff=NEAR)
     hint = f"the nearest: {', '.join(near)}" if near else "'cluster-wizard catalog list gpus' and 'nodes' print all"
-    raise NoSuchWishError(f"{words!r} is no GPU, server, vendor, fabric, cooling or plan such as 'TP8 PP2'; {hint}")
+    raise NoSuchWishError(
+        f"{words!r} is no GPU, server, vendor, fabric, cooling, plan such as 'TP8 PP2' or answer such as 'training.precision=fp8'; {hint}"
+    )
 
 
 def _plan(words: str, considered: Considered) -> Wish | None:

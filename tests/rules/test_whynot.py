@@ -6,7 +6,7 @@ import pytest
 
 from catalogs import load_catalog
 from rules.advisor import consider, feasible
-from rules.answers import Answers
+from rules.answers import AnswerError, Answers
 from rules.guidance.declare import F
 from rules.policies import parse_policies
 from rules.whatif import with_changes
@@ -176,8 +176,9 @@ class TestNothingIsLeftUnsaid:
 
     def test_a_tank_takes_servers_that_their_vendors_release(self, one, catalog):
         found = why_not(one, "immersion")
-        assert [each.rule for each in found.obstacles] == ["facility.immersion_released"]
-        assert "released by its vendor" in found.obstacles[0].because
+        assert [each.rule for each in found.obstacles] == ["facility.cooling", "facility.immersion_released"]
+        assert "released by its vendor" in found.obstacles[1].because
+        assert found.notes == ("beside that, ask for it: facility.cooling = air, immersion",)
 
     def test_a_vendor_of_server_and_gpu_is_named_once(self, catalog):
         base = weighed(catalog, preferences__vendors=["AMD"])
@@ -230,3 +231,74 @@ class TestWhatElseAdmitsIt:
         found = why_not(one, "TP8 PP1 DP2 ZeRO-1")
         assert {each.key for each in found.together} >= {"parallelism.tensor", "parallelism.zero_stage"}
         assert not why_not(one, "TP8 PP1 DP4").together
+
+
+@pytest.fixture(scope="module")
+def tight(catalog):
+    """Two servers in racks of 12 kW on a site of 34 kW; power, racks and air bind one or the other of what is asked about."""
+    return weighed(catalog, facility__rack_power="12 kW", facility__total_power="34 kW", preferences__gpus=["nvidia-h100-sxm-80gb"])
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["nvidia-dgx-b200", "nvidia-dgx-h200", "GB200", "infiniband", "rear door", "immersion", "TP8 PP2", "fp8", "facility.rack_power = 8 kW"],
+)
+def test_whatever_is_said_to_admit_it_does(tight, catalog, what):
+    """Asked for with the change, or with all that are named together, some candidate is it and meets every answer."""
+    found, wish = why_not(tight, what), wish_of(what, tight)
+    assert not found.chosen
+    assert found.obstacles
+    asked = with_changes(tight.context.answers, wish.changes)
+    for changes in [*([each] for each in found.changes), *([found.together] if found.together else [])]:
+        admitted = with_changes(asked, {key: value for each in changes for key, value in each.changes.items()})
+        assert any(wish.met_by(each.candidate) for each in consider(admitted, catalog).ranking.good), changes
+    assert found.changes or found.together
+
+
+class TestAnswers:
+    def test_words_that_mean_an_answer(self, one):
+        named = {"fp8": "training.precision", "object storage": "preferences.storage", "JAX": "software.framework"}
+        named |= {"asynchronous": "preferences.checkpoints", "colocation": "facility.hosting"}
+        for what, key in named.items():
+            wish = wish_of(what, one)
+            assert (wish.kind, list(wish.changes)) == ("answer", [key])
+        assert wish_of("scale.nodes=4", one).changes == {"scale.nodes": "4"}
+
+    def test_what_the_design_has_and_what_the_answers_say_instead(self, one):
+        assert why_not(one, "bf16").chosen
+        assert why_not(one, "PyTorch").chosen
+        found = why_not(one, "fp8")
+        assert found.obstacles[0].because == "training.precision is bf16; it is assumed"
+        assert [(each.key, each.after) for each in found.changes] == [("training.precision", "fp8")]
+
+    def test_a_limit_that_something_exceeds(self, one):
+        """A DGX H100 draws up to 10.2 kW (NVIDIA's datasheet), 27.5 % more than a rack of 8 kW gives."""
+        found = why_not(one, "facility.rack_power = 8 kW")
+        assert [each.rule for each in found.obstacles] == ["facility.rack_power", "power.rack_power_exceeded"]
+        assert found.obstacles[0].because == "facility.rack_power is 12 kW; it is what you answered"
+        assert round(found.obstacles[1].margins[0].by, 3) == 0.275
+
+    def test_a_cooling_that_the_hall_has_not(self, one):
+        assert why_not(one, "rear door").obstacles[0].because == "facility.cooling is air alone; it is assumed"
+
+    def test_a_value_that_cannot_be(self, one):
+        with pytest.raises(AnswerError, match="no such answer"):
+            wish_of("no.such = 3", one)
+        found = why_not(one, "model.preset = no-such-model")
+        assert found.obstacles[-1].kind == "answers"
+        assert "no-such-model" in found.obstacles[-1].because
+
+
+class TestRenting:
+    def test_by_how_much_owning_is_cheaper_and_when_it_turns(self, catalog):
+        """Of a server for 300,000 USD an hour costs well below what clouds ask; used less than the crossing, renting is cheaper."""
+        owned = weighed(catalog, preferences__nodes=["nvidia-dgx-h100"], budget__own_prices=["nvidia-dgx-h100 = 300k USD"])
+        found = why_not(owned, "renting")
+        crossing = next(each for each in found.obstacles if each.rule == "money.crossing")
+        assert crossing.margins
+        (change,) = found.changes
+        assert change.key == "budget.utilisation"
+        used = consider(with_changes(owned.context.answers, change.changes), catalog)
+        assert "money.utilisation_low" in {each.rule.id for each in used.ranking.chosen.candidate.said}
+        assert any("money.utilisation_low" in note for note in why_not(used, "the cloud").notes)
+        assert why_not(used, "cloud").changes == ()

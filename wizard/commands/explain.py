@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="*",
         metavar="WHAT",
         help=f"a decision, a rule, a key of the design, a fact or an answer; '{PLANS}': all parallel plans; 'why KEY': what rests on an "
-        "answer; 'why-not X': a GPU, server, vendor, fabric, cooling or plan; 'what-if KEY=VALUE…'; 'conflicts'; 'uncertain': what could "
+        "answer; 'why-not X': a GPU, server, vendor, fabric, cooling, plan, kind of storage, precision, renting or KEY=VALUE; "
+        "'what-if KEY=VALUE…'; 'conflicts'; 'uncertain': what could "
         "change the choice; without it, the list of what can be explained",
     )
     add_catalog_option(parser)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rules.advisor import Considered
     from rules.conflicts import Conflicts
     from rules.smallest import SmallestChange
-    from rules.whynot.whynot import Obstacle
+    from rules.whynot.obstacles import Obstacle
 
 WIDTH = 100
 NEAREST_RULES = 12
@@ -71,7 +71,7 @@ def why_not(considered: Considered, words: list[str], *, as_json: bool) -> int:
     from rules.whynot.wishes import NoSuchWishError
 
     if not words:
-        return _wrong("why-not needs a GPU, a server, a fabric, a cooling or a plan, such as: why-not liquid cooling")
+        return _wrong("why-not needs a GPU, a server, a fabric, a cooling, a plan or an answer, such as: why-not liquid cooling")
     try:
         found = explain(considered, " ".join(words))
     except NoSuchWishError as error:
