@@ -117,6 +117,10 @@ async def test_the_last_answer_is_marked_with_its_reason():
         shown = app.screen.query_one("#design-text")._shown.plain
         assert "because The budget buys one server; two are needed." in " ".join(shown.split())
         assert re.search(r"3»Fabric", text)
+        await pilot.resize_terminal(*NARROW)  # no pane beside the questions: the page one key away says the same
+        text = await press(app, pilot, "f4")
+        assert "» last answer: Buy for at most" in text
+        assert "because The budget buys one server; two are needed." in " ".join(text.split())
 
 
 async def test_the_strip_stands_on_every_step_at_80_by_24():

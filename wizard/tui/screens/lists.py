@@ -300,7 +300,7 @@ class DesignScreen(TabScreen):
             rows = [heading(self.work.why_no_design)]
         else:
             rows = page_rows(self.page, design, self._list_width(beside=beside) - 1)
-            lines = overview(design, self._overview_width(beside=beside))
+            lines = overview(design, self._overview_width(beside=beside), self.work.previous)
             if self.work.error:
                 lines = [Content.assemble((f"{sign('conflict')} {self.work.error}", "bold $text-error")), Content(""), *lines]
             if beside:
