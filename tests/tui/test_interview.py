@@ -177,6 +177,19 @@ async def test_a_question_that_is_not_asked_beside_the_others_is_there_when_it_i
         assert any("no question here" in each.message for each in app._notifications)
 
 
+async def test_an_answer_that_takes_another_away_says_so():
+    async with interview() as (app, pilot):
+        await app.go_to_question("scale.mode")
+        await press(app, pilot, "2", "tab")
+        await type_text(app, pilot, "12")
+        text = await press(app, pilot, "shift+tab", "1")
+        assert not app.work.answers.given("scale.nodes")
+        assert any(each.message.startswith("Nodes 12 is taken back") for each in app._notifications)
+        assert "  Nodes  " not in text
+        await press(app, pilot, "2")  # back within the same visit: nothing is lost
+        assert app.work.answers.count("scale.nodes") == 12
+
+
 async def test_a_bare_number_says_in_which_unit_it_was_read():
     async with interview() as (app, pilot):
         await app.go_to_question("facility.total_power")

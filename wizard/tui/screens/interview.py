@@ -14,7 +14,7 @@ from rules.answers import AnswerError
 from wizard.files import FileError
 from wizard.interview import load_interview
 from wizard.preferences import typed
-from wizard.shown import answered, open_text, text_of
+from wizard.shown import answered, open_text, text_of, value_text
 from wizard.site_log import answered_by_log, is_pasted_log
 from wizard.tui.actions import bindings_of
 from wizard.tui.keys_app import IDLE_TURNS, MOST_TURNS, PAUSE_S, QUICK_TURNS
@@ -299,7 +299,17 @@ class InterviewScreen(WizardScreen):
             except FileError as error:
                 session = base if is_pasted_log(key, raw) else base.draft(key, raw)
                 self.wizard.notify(str(error), severity="error", timeout=12)
+        self._tell_taken_back(key, session)
         self.wizard.change(session)
+
+    def _tell_taken_back(self, key: str, session: Session) -> None:
+        """Say which other answers a new one has taken away: no answer goes unseen."""
+        before = self.work.answers
+        gone = [each for each in before.values if each != key and each not in session.answers.values]
+        for each in gone:
+            question = self.interview.question(each)
+            label = question.label.strip() if question is not None else each
+            self.notify(f"{label} {value_text(each, before.values[each])} is taken back: both cannot hold. Undo brings it back.", timeout=8)
 
     @on(Entered)
     def on_entered(self, event: Entered) -> None:
