@@ -47,6 +47,8 @@ LIMITS = (
     "facility.delivery_depth",
 )
 """Limits of money and of the site: without an answer nothing is limited, or the usual is assumed."""
+OWN_SERVER = ("own_server.cpu_cores", "own_server.memory", "own_server.supply_rating", "own_server.nic_lanes")
+"""What a server of one's own has too little of: without an answer it is not known, and asked instead of refused."""
 PREFERENCES = (
     "preferences.vendors",
     "preferences.gpus",
@@ -77,6 +79,8 @@ class Constraint:
 def constraints(answers: Answers) -> tuple[Constraint, ...]:
     """Return the constraints that the answers state, and the assumptions that bind like one, in the order of the questions."""
     keys = [key for key in (*LIMITS, *PREFERENCES, *SIZES) if answers.given(key) and answers.text(key) != "any"]
+    if answers.given("own_server.gpu"):
+        keys += [key for key in OWN_SERVER if answers.given(key)]
     if answers.text("parallelism.mode") != "automatic" or not answers.given("parallelism.mode"):
         keys += [key for key in PLAN if answers.given(key)]
     if deadline_counts(answers):
@@ -98,7 +102,7 @@ def _refused(policy: Policy) -> str:
     return f"refuses {' and '.join(parts)}"
 
 
-_ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, *PREFERENCES)
+_ORDER = (DEADLINE, *SIZES, *PLAN, "budget.purchase", *LIMITS[1:], COOLING_KEY, *OWN_SERVER, *PREFERENCES)
 
 
 def relaxed(answers: Answers, keys: Collection[str]) -> Answers:

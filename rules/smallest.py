@@ -42,6 +42,7 @@ RAISED = (
     "scale.deadline", "budget.purchase", "facility.total_power", "facility.racks", "facility.rack_power", "training.global_batch",
     "facility.rack_airflow", "facility.floor_load", "facility.delivery_weight", "facility.delivery_height", "facility.delivery_width",
     "facility.delivery_depth", "facility.circuits_per_rack", "facility.outlets_per_rack",
+    "own_server.cpu_cores", "own_server.memory", "own_server.supply_rating", "own_server.nic_lanes",
 )  # fmt: skip
 """Numbers that help by being larger."""
 LOWERED = ("training.tokens", "training.samples", "training.sequence_length", "facility.inlet_temperature", "facility.pue",

@@ -127,6 +127,15 @@ class TestConstraints:
         assert relaxed(given, ["scale.nodes"]).number("scale.deadline") == 36_500
         assert relaxed(answers(scale__mode="fixed", scale__deadline="30 days"), ["scale.nodes"]).number("scale.deadline") == 30
 
+    def test_what_an_own_server_has_too_little_of_binds(self, catalog):
+        """Four loading processes for each of 8 GPUs are 32, as the DeiT report has it: 16 cores are refused, 32 are tolerated."""
+        few = {"workload.kind": "vision", "model.preset": "resnet50", "training.samples": "10M", "scale.nodes": 1, "own_server.gpus": 8}
+        own = {"own_server.gpu": "nvidia-h100-sxm-80gb", "own_server.cpu_cores": 16, "own_server.memory": "2 TB"}
+        assert "own_server.cpu_cores" not in [each.key for each in constraints(Answers.of({**few, "own_server.cpu_cores": 16}))]
+        (only,) = find_conflicts(Answers.of(few | own), catalog).sets
+        assert only.keys == ("own_server.cpu_cores",)
+        assert [(each.key, each.after) for each in only.changes[:1]] == [("own_server.cpu_cores", "32")]
+
     def test_nothing_is_changed_that_is_kept(self):
         given = answers(facility__rack_power="8 kW")
         assert keeping(given, constraints(given), [each.key for each in constraints(given)]) == given
