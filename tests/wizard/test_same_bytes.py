@@ -16,6 +16,7 @@ from catalogs import load_catalog
 from rules.advisor import advise, consider
 from rules.answers import Answers
 from rules.assembly import assemble
+from rules.judging import forget
 from tests.wizard.calls import ROOT
 from wizard.keeping import saved_text
 from wizard.report.contents import contents
@@ -108,13 +109,19 @@ def made_locale(name: str, folder: Path) -> str:
     return str(folder)
 
 
-def test_threads(here):
-    """Several threads derive at once; each finds what one alone finds."""
+def test_threads():
+    """Several threads derive at once what none has derived before; each finds what one alone finds."""
     catalog = load_catalog()
-    alone = [saved_text(advise(Answers.of(wish), catalog), META, catalog) for wish in WISHES[:2]]
+    wishes = [SERVER | {"scale.nodes": nodes} for nodes in (3, 5, 9, 17)] + list(WISHES)
+
+    def made(wish: dict[str, object]) -> str:
+        return saved_text(advise(Answers.of(wish), catalog), META, catalog)
+
+    forget()
     with ThreadPoolExecutor(4) as pool:
-        found = list(pool.map(lambda wish: saved_text(advise(Answers.of(wish), catalog), META, catalog), WISHES[:2] * 4))
-    assert found == alone * 4
+        found = list(pool.map(made, wishes * 2))
+    forget()
+    assert found == [made(wish) for wish in wishes] * 2
 
 
 def pythons() -> list[str]:
