@@ -15,7 +15,7 @@ from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
 from rules.sizing.cost import uncounted
-from rules.sizing.site_measured import left_aside
+from rules.sizing.site_measured import implausible, left_aside
 from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
 from rules.stages.vram_sections import with_computed_remedies
@@ -244,6 +244,7 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
     rows = [str(each) for each in unused_answers(context.answers, context.workload)]
     rows += doubtful_answers(context.answers, context.workload)
     rows += left_aside(candidate.node, context.answers)
+    rows += implausible(candidate.node, candidate.gpu, context)
     if not size_follows_limits(context):
         rows.append(
             "nothing bounds how fast it may be: give a budget, a power limit or a number of nodes; until then it is sized by the deadline "

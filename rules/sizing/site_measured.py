@@ -7,6 +7,7 @@ over modelled, at the size at which it was measured.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -73,18 +74,54 @@ def measured_on(answers: Answers) -> str:
     return f"measured on site {answers.text('measured.date')}" if answers.given("measured.date") else "measured on site"
 
 
-def _with_links(hardware: Hardware, answers: Answers) -> Hardware:
+def implausible(node: Node, gpu: Gpu, context: Context) -> tuple[str, ...]:
+    """Return in sentences what was measured on a node but cannot be, and so is not used, with what to check."""
+    answers = context.answers
+    if not holds_for(node, answers):
+        return ()
+    hardware = capped_hardware(hardware_of(node, gpu, context.catalog), node, gpu, answers)
+    rows = []
+    for key, who, size, measured in _all_reduces(hardware, answers):
+        if _factor(hardware, who, size, measured) is None:
+            expected = _bus(hardware, who, size)
+            times = f"{measured / GB:,.10g} GB/s is {measured / expected:,.3g} times the {expected / GB:,.4g} GB/s"
+            rows.append(
+                f"{NOT_USED}: {key} = {times} that these links are expected to reach; check its unit, GB/s of bus bandwidth and not Gb/s, "
+                "and measured.message_size"
+            )
+    least, seconds = _least_step(hardware, context), answers.number("measured.step_time")
+    if seconds and least > seconds:
+        rows.append(
+            f"{NOT_USED}: measured.step_time = {seconds:,.4g} s is shorter than the {least:,.4g} s that the arithmetic of the step takes "
+            f"at the dense peak of {answers.count('measured.gpus'):,} GPUs; check its unit, measured.gpus and measured.global_batch"
+        )
+    return tuple(rows)
+
+
+def _all_reduces(hardware: Hardware, answers: Answers) -> list[tuple[str, Group, float, float]]:
+    """Return the measured all-reduces: their answer, their ranks, bytes per rank, bus bandwidth in bytes per second."""
     inside, between = answers.number("measured.all_reduce_inside"), answers.number("measured.all_reduce_between")
     size = (answers.number("measured.message_size") or MESSAGE_BYTES / GB) * GB
     local, nodes = min(hardware.domain, hardware.gpus_per_node), answers.count("measured.all_reduce_nodes")
+    found = []
     if inside and local > 1:
-        who = Group(local, local)
-        told = _told("in a server", inside, _bus(hardware, who, size), answers)
-        hardware = replace(hardware, inside_factor=_factor(hardware, who, size, inside * GB), measured=(*hardware.measured, told))
+        found.append(("measured.all_reduce_inside", Group(local, local), size, inside * GB))
     if between and nodes:
-        who = Group(local * nodes, local)
-        told = _told(f"over {nodes} servers", between, _bus(hardware, who, size), answers)
-        hardware = replace(hardware, between_factor=_factor(hardware, who, size, between * GB), measured=(*hardware.measured, told))
+        found.append(("measured.all_reduce_between", Group(local * nodes, local), size, between * GB))
+    return found
+
+
+def _with_links(hardware: Hardware, answers: Answers) -> Hardware:
+    for _, who, size, measured in _all_reduces(hardware, answers):
+        factor = _factor(hardware, who, size, measured)
+        if factor is None:
+            continue
+        where = "in a server" if who.domains == 1 else f"over {who.domains} servers"
+        told = (*hardware.measured, _told(where, measured / GB, _bus(hardware, who, size), answers))
+        if who.domains == 1:
+            hardware = replace(hardware, inside_factor=factor, measured=told)
+        else:
+            hardware = replace(hardware, between_factor=factor, measured=told)
     return hardware
 
 
@@ -97,18 +134,27 @@ def _bus(hardware: Hardware, who: Group, size: float) -> float:
     return 2 * (who.ranks - 1) / who.ranks * size / all_reduce_seconds(hardware, who, size)
 
 
-def _factor(hardware: Hardware, who: Group, size: float, bus: float) -> float:
-    """Return by what the link's rate must be multiplied for an all-reduce of `size` bytes to reach a bus bandwidth."""
+def _factor(hardware: Hardware, who: Group, size: float, bus: float) -> float | None:
+    """Return by what the link's rate must be multiplied for an all-reduce of `size` bytes to reach a bus bandwidth; None: it cannot be."""
     overhead = overhead_seconds(hardware, who, size)
     wanted = 2 * (who.ranks - 1) / who.ranks * size / bus - overhead
     moved = all_reduce_seconds(hardware, who, size) - overhead
-    return min(MOST, max(LEAST, moved / wanted)) if wanted > 0 else MOST
+    factor = moved / wanted if wanted > 0 else math.inf
+    return factor if LEAST <= factor <= MOST else None
+
+
+def _least_step(hardware: Hardware, context: Context) -> float:
+    """Return the seconds of the measured step's arithmetic at the dense peak of its GPUs, 0 where their number is not said."""
+    answers, work = context.answers, context.workload
+    gpus, batch = answers.count("measured.gpus"), answers.count("measured.global_batch") or work.global_batch
+    units = batch * (work.sequence_length if work.unit == "token" else 1)
+    return units * work.flops_per_unit / (hardware.rate(work.precision).peak * hardware.devices * gpus) if gpus else 0.0
 
 
 def _with_step(hardware: Hardware, context: Context) -> Hardware:
     answers = context.answers
     seconds, gpus = answers.number("measured.step_time"), answers.count("measured.gpus")
-    if not seconds or not gpus:
+    if not seconds or not gpus or seconds < _least_step(hardware, context):
         return hardware
     modelled = _modelled(hardware, context, gpus)
     if not modelled:

@@ -6,7 +6,9 @@ import pytest
 
 from catalogs import load_catalog
 from rules.answers import Answers
-from rules.sizing.site_measured import left_aside
+from rules.candidate import Context
+from rules.sizing.site_measured import implausible, left_aside, site_hardware
+from rules.sizing.workload import describe_workload
 from tests.wizard.calls import call
 from wizard.imports.collective_log import CollectiveLogError, answers_from, read_log
 
@@ -181,3 +183,32 @@ def test_a_server_that_the_catalog_does_not_have_is_named():
     called = call("design", *NODES, "--set", "measured.node=nvidia-dgx-h1000")
     called.assert_one_message()
     assert "measured.node" in called.err
+
+
+NOT_POSSIBLE = {
+    "step": (
+        {"measured.step_time": "1 ms", "measured.gpus": "64"},
+        "measured.step_time = 0.001 s is shorter than the 7.442 s that the arithmetic of the step takes at the dense peak of 64 GPUs",
+    ),
+    "inside": ({"measured.all_reduce_inside": "19000 GB/s"}, "measured.all_reduce_inside = 19,000 GB/s is 41."),
+    "between": (
+        {"measured.all_reduce_between": "0.5 GB/s", "measured.all_reduce_nodes": "8"},
+        "measured.all_reduce_between = 0.5 GB/s is 0.00",
+    ),
+}
+"""Llama 3.1 70B, 128 sequences of 8,192 tokens: 128 · 8,192 · 449.2 GFLOP over 64 · 989 TFLOP/s are 7.44 s."""
+
+
+@pytest.mark.parametrize("case", NOT_POSSIBLE)
+def test_what_cannot_have_been_measured_is_said_and_not_used(case):
+    answers, says = NOT_POSSIBLE[case]
+    catalog, given = load_catalog(), Answers()
+    own = {"model.preset": "llama-3.1-70b", "training.sequence_length": "8192", "training.global_batch": "128"}
+    for key, value in (own | {"measured.node": "nvidia-dgx-h100"} | answers).items():
+        given = given.with_value(key, value)
+    context, node = Context(given, catalog, describe_workload(given, catalog)), catalog.nodes["nvidia-dgx-h100"]
+    (sentence,) = implausible(node, catalog.gpus[node.gpu], context)
+    assert sentence.startswith(f"measured on site, but not used: {says}")
+    assert "; check its unit" in sentence
+    made = site_hardware(node, catalog.gpus[node.gpu], context)
+    assert (made.time_factor, made.inside_factor, made.between_factor, made.measured) == (1.0, 1.0, 1.0, ())
