@@ -33,8 +33,12 @@ DESIGNS = {
     "shared splitters": {
         "model.preset": "llama-3.1-405b", "preferences.nodes": ["nvidia-dgx-b300"], "scale.nodes": 1024, "preferences.fabric": "ethernet",
     },
+    "one rack": {**DGX, "scale.nodes": 2, "facility.rack_power": "60 kW"},
     "a100": {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-a100-640gb"], "scale.nodes": 20},
 }  # fmt: skip
+
+SIDES = {"node_leaf": "node", ("node_leaf", "storage"): "storage", "management_leaf": "management", "manager_leaf": "manager"}
+"""What the longest runs of links are called, by tier, or by tier and the kind of the lower device."""
 
 
 def designed(answers):
@@ -46,10 +50,13 @@ def designed(answers):
 def test_the_schedule_counts_what_the_bill_counts(name):
     considered, candidate = designed(DESIGNS[name])
     labels, modules, media, lengths = defaultdict(set), defaultdict(set), defaultdict(Counter), {}
+    longest: dict[tuple[str, str], float] = defaultdict(float)
     for row in schedule_of(candidate, considered.context):
         labels[row.link.network, row.cable].add(row.label)
         assert lengths.setdefault((row.link.network, row.label), row.length_m) == row.length_m, "a splitter or a fan has one length"
         media[row.link.network][row.medium] += 1
+        side = SIDES.get((row.link.tier, row.link.lower.device.split("-")[0]), SIDES.get(row.link.tier, row.link.tier))
+        longest[row.link.network, side] = max(longest[row.link.network, side], row.run_m)
         for end, optic in ((row.link.lower, row.lower_optic), (row.link.upper, row.upper_optic)):
             if optic:
                 modules[row.link.network, optic].add((end.device, end.cage))
@@ -57,6 +64,8 @@ def test_the_schedule_counts_what_the_bill_counts(name):
     for network in (candidate.fabric.compute, candidate.fabric.storage, candidate.fabric.out_of_band):
         scheduled = {item: number for (role, item), number in counted.items() if role == network.role}
         assert scheduled == {item: number for item, number in network.cables.items() if number}, network.role
+        if network is not candidate.fabric.out_of_band:
+            assert network.longest == {side: pytest.approx(run) for (role, side), run in longest.items() if role == network.role}
         if network.media:
             assert media[network.role] == network.media
 
@@ -145,6 +154,15 @@ def test_denser_racks_shorten_runs():
     long, short = (each[3]["nvidia-mms4x00-ns-800"] for each in (thin, dense))
     assert long > 1000 > 100 > short, "twin single-mode modules for runs beyond 50 m are hardly bought any more"
     assert dense[3]["nvidia-mma4z00-ns-800"] > thin[3]["nvidia-mma4z00-ns-800"], "multimode ones take their place"
+
+
+def test_a_single_rack_needs_no_optics_but_to_the_site():
+    """All ends stand within 2 m of each other, which 100 and 400 Gb/s passive copper reaches; the site's router stands elsewhere."""
+    considered, candidate = designed(DESIGNS["one rack"])
+    rows = list(schedule_of(candidate, considered.context))
+    assert {row.medium for row in rows if row.link.lower.device != "site"} == {"dac", "copper"}
+    assert {(row.medium, row.run_m, row.length_m) for row in rows if row.link.lower.device == "site"} == {("aoc", 2.0, 10.0)}
+    assert candidate.fabric.storage.longest["node"] == 2.0
 
 
 def test_runs_by_hand():

@@ -92,14 +92,16 @@ class Tally:
         *,
         lower_in_switch: bool = False,
         fibres: int | None = None,
+        run_m: float | None = None,
     ) -> None:
         """Add `links` links over `lower` and `upper` cages; `sides` name the ends for the count of modules.
 
+        `length_m` decided on the medium; `run_m` is the longest run, where that is another.
         `fibres` is given where links share optical ports that are not all full; else each port has `split` links.
         """
         pieces = ceil(links / medium.split) if fibres is None else fibres
         self.media[medium.medium] += links
-        self.longest[sides[0]] = max(self.longest.get(sides[0], 0.0), length_m)
+        self.longest[sides[0]] = max(self.longest.get(sides[0], 0.0), length_m if run_m is None else run_m)
         if medium.assembly:
             pieces = links if medium.per_link else upper
             self.cables[medium.assembly] += pieces
@@ -172,7 +174,7 @@ def _cable_managers(tally: Tally, runs: Runs, side: Side, catalog: Catalog) -> N
     wiring, per = runs.wiring, runs.wiring.cages.leaf_down
     used = [group.down for group in wiring.plane.leaves for _ in range(group.switches)]
     cages, ports = set(), set()
-    for _, plane, leaf, slot in wiring.manager_ports():
+    for manager, plane, leaf, slot in wiring.manager_ports():
         length = runs.cage_m(runs.block_of(leaf), slot // per)
         medium = choose_medium(catalog, side, length)
         cage, port = (plane, leaf, slot // per), (plane, leaf, slot // medium.split)
@@ -180,7 +182,8 @@ def _cable_managers(tally: Tally, runs: Runs, side: Side, catalog: Catalog) -> N
         new_cage, new_port = cage[2] >= taken[0] and cage not in cages, port[2] >= taken[1] and port not in ports
         cages.add(cage)
         ports.add(port)
-        tally.add(medium, 1, 1, int(new_cage), ("manager", "leaf_node"), length, fibres=int(new_port))
+        run = runs.manager_run_m(manager, plane, leaf)
+        tally.add(medium, 1, 1, int(new_cage), ("manager", "leaf_node"), length, fibres=int(new_port), run_m=run)
 
 
 def cable_switches(tally: Tally, runs: Runs, counted: Counted, adapters: Adapters, catalog: Catalog) -> None:

@@ -70,8 +70,9 @@ class FrontMedia:
 
 @dataclass
 class _Share:
-    """Links of one medium: the cages and optical ports that they take on leaves."""
+    """Links of one medium: the cages and optical ports that they take on leaves, and their longest run in m."""
 
+    run_m: float = 0.0
     links: int = 0
     cages: int = 0
     ports: int = 0
@@ -85,12 +86,14 @@ def cable_front(wired: FrontWiring, adapters: Adapters, catalog: Catalog, floor:
     for use, times in media.lengths.uses.items():
         key = use.kind, use.length_m
         share, split = shares[key], splits.get(key) or splits.setdefault(key, media.of(*key).split)
+        share.run_m = max(share.run_m, use.run_m)
         share.links += times * (use.stop - use.start)
         share.cages += times * use.first
         share.ports += times * (ceil(use.stop / split) - (use.start // split if use.first else ceil(use.start / split)))
     for (kind, length), share in shares.items():
         side = "storage" if kind == STORAGE else "node"
-        tally.add(media.of(kind, length), share.links, share.links, share.cages, (side, "leaf_node"), length, fibres=share.ports)
+        medium, sides = media.of(kind, length), (side, "leaf_node")
+        tally.add(medium, share.links, share.links, share.cages, sides, length, fibres=share.ports, run_m=share.run_m)
     _cable_uplinks(tally, media)
     cable_switches(tally, media.runs, media.counted, replace(adapters, per_cage=1), catalog)
     return tally.result

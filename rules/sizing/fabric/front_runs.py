@@ -1,8 +1,9 @@
 """How long the links of the network for storage and in-band traffic are, cage by cage of its leaves.
 
 Links that share a cage share a module, so they have one medium, that of the longest of them. Before racks are planned all are as long as
-the longest. Ends whose product is still open (servers, the site's router), and nodes and storage in one cage, are taken as longer than
-copper: their plugs are not known to be alike.
+the longest. Nodes and storage in one cage, servers (whose product is still open) in a cage of several links, and the site's router, which
+stands elsewhere, are taken as longer than copper: their plugs are not known to be alike. A server that has a cage to itself is cabled as a
+node is: copper and active optical cables ask for the same plug.
 """
 
 from __future__ import annotations
@@ -28,21 +29,24 @@ NODE, STORAGE = "node", "storage"
 class Use(NamedTuple):
     """What links of one kind, to nodes and their like or to storage, take of a cage: from `start` to before `stop` of its downlinks.
 
-    `first` says that the cage's module is counted with them; it is not where storage has a part of the cage.
+    `length_m` decides on the medium, `run_m` is the longest run. `first` says that the cage's module is counted with them; it is not where
+    storage has a part of the cage.
     """
 
     kind: str
     length_m: float
+    run_m: float
     start: int
     stop: int
     first: bool = True
 
 
 class _Stretch(NamedTuple):
-    """The lengths that decide on the cages, in a row from `cage` on, in which the ends of one kind are."""
+    """The lengths that decide on the cages, in a row from `cage` on, in which the ends of one kind are, and their longest runs."""
 
     cage: int
     lengths: list[float]
+    runs: list[float]
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,7 @@ class FrontRuns:
         """Return the length that decides on the medium of a leaf's cage; both are counted from 0."""
         if self.runs.floor.estimated:
             return self.longest_m
-        for first, lengths in self._stretches[leaf]:
+        for first, lengths, _ in self._stretches[leaf]:
             if 0 <= cage - first < len(lengths):
                 return lengths[cage - first]
         return self._uplink_cages[leaf, cage]
@@ -80,9 +84,9 @@ class FrontRuns:
                     start = slots.start - cage * per if index == 0 else 0
                     stop = slots.stop - cage * per if cage == last else per
                     first = kind == STORAGE or not storage.lengths or cage >= storage.cage + len(storage.lengths)
-                    found[Use(kind, stretch.lengths[index], start, stop, first)] += leaves
-                for length, times in Counter(stretch.lengths[1:-1]).items():
-                    found[Use(kind, length, 0, per)] += leaves * times
+                    found[Use(kind, stretch.lengths[index], stretch.runs[index], start, stop, first)] += leaves
+                for (length, run), times in Counter(zip(stretch.lengths[1:-1], stretch.runs[1:-1], strict=True)).items():
+                    found[Use(kind, length, run, 0, per)] += leaves * times
         return found
 
     def _alike(self) -> Iterator[tuple[tuple[Region, tuple[_Stretch, _Stretch]], int]]:
@@ -91,7 +95,7 @@ class FrontRuns:
             yield from ((each, 1) for each in zip(self.wired.regions(), self._stretches, strict=True))
             return
         for region, leaves in Counter(self.wired.regions()).items():
-            yield (region, (self._stretch(region.storage, ()), self._stretch(region.others, ()))), leaves
+            yield (region, (self._stretch(region.storage, (), ()), self._stretch(region.others, (), ()))), leaves
 
     # ------------------------------------------------------------------------------------------------------ cages
 
@@ -108,27 +112,28 @@ class FrontRuns:
         found = []
         for leaf, region in enumerate(regions):
             runs = runs_to(frozenset((self._leaf_place(leaf),)))
-            storage = self._stretch(region.storage, [runs[boxes[leaf, slot]] for slot in region.storage])
+            lengths = [runs[boxes[leaf, slot]] for slot in region.storage]
+            storage = self._stretch(region.storage, lengths, lengths)
             stop = start + len(region.others)
-            others: list[float] = []
+            ends: list[tuple[int, float]] = []
             for side, (first, last) in enumerate(((start, min(stop, half)), (max(start, half) - half, stop - half))):
                 if last > first:
-                    others += [runs[place] for place in self._node_places[side][first:last]]
-                    rest = self._open_places[side]
-                    nodes = len(self._node_places[side])
-                    others += [max(OPTICS_FROM_M, runs[place]) for place in rest[max(0, first - nodes) : max(0, last - nodes)]]
-            found.append(_apart(storage, self._stretch(region.others, others)))
+                    nodes, rest = self._node_places[side], self._open_places[side]
+                    ends += [(place, 0.0) for place in nodes[first:last]]
+                    ends += rest[max(0, first - len(nodes)) : max(0, last - len(nodes))]
+            others = self._stretch(region.others, [max(least, runs[place]) for place, least in ends], [runs[place] for place, _ in ends])
+            found.append(_apart(storage, others))
             start = stop
         return found
 
-    def _stretch(self, slots: range, lengths: Sequence[float]) -> _Stretch:
-        """Return the stretch of the cages of `slots`, whose links are so long."""
+    def _stretch(self, slots: range, lengths: Sequence[float], runs: Sequence[float]) -> _Stretch:
+        """Return the stretch of the cages of `slots`, whose links are taken as so long and have such runs."""
         per, cages = self._per_cage, groups_of(slots, self._per_cage)
         if self.runs.floor.estimated:
-            return _Stretch(cages.start, [self.longest_m] * len(cages))
+            return _Stretch(cages.start, [self.longest_m] * len(cages), [self.longest_m] * len(cages))
         before = slots.start % per
-        bounds = ((max(0, at - before), at + per - before) for at in range(0, before + len(slots), per))
-        return _Stretch(cages.start, [max(lengths[first:last]) for first, last in bounds])
+        bounds = [(max(0, at - before), at + per - before) for at in range(0, before + len(slots), per)]
+        return _Stretch(cages.start, *([max(each[first:last]) for first, last in bounds] for each in (lengths, runs)))
 
     @cached_property
     def _uplink_cages(self) -> dict[tuple[int, int], float]:
@@ -158,14 +163,15 @@ class FrontRuns:
         return places[::2], places[1::2]
 
     @cached_property
-    def _open_places(self) -> tuple[list[int], list[int]]:
-        """Return the same of the ends whose product is open: management servers, file servers, the site's router."""
+    def _open_places(self) -> tuple[list[tuple[int, float]], list[tuple[int, float]]]:
+        """Return (place, least length) of the ends whose product is open: management servers, file servers, the site's router."""
         floor, wired = self.runs.floor, self.wired
-        places: list[int] = []
+        least = OPTICS_FROM_M if self._per_cage > 1 else 0.0
+        places: list[tuple[int, float]] = []
         for role, names in (("management", server_names(wired.front)), ("file server", file_server_names(wired.front))):
             for number in range(1, len(names) + 1):
-                places += [floor.place(role, number)] * wired.node_links
-        places += [floor.place("site", 1)] * wired.site_links
+                places += [(floor.place(role, number), least)] * wired.node_links
+        places += [(floor.place("site", 1), OPTICS_FROM_M)] * wired.site_links
         odd = wired.nodes * wired.node_links % 2
         return places[odd::2], places[1 - odd :: 2]
 

@@ -193,11 +193,15 @@ class Runs:
         found: dict[tuple[int, int], float] = {}
         wiring = self.wiring
         for manager, plane, leaf, slot in wiring.manager_ports():
-            place = self.floor.place(f"{self.role} leaf", plane * wiring.plane.leaf + leaf + 1)
-            length = max(OPTICS_FROM_M, run_m(self.floor.place(f"{self.role} manager", manager + 1), place))
+            length = max(OPTICS_FROM_M, self.manager_run_m(manager, plane, leaf))
             key = (self.block_of(leaf), slot // wiring.cages.leaf_down)
             found[key] = max(found.get(key, 0.0), length)
         return found
+
+    def manager_run_m(self, manager: int, plane: int, leaf: int) -> float:
+        """Return the run between a fabric manager and a leaf of a plane, all counted from 0."""
+        place = self.floor.place(self._leaf_role, plane * self.wiring.plane.leaf + leaf + 1)
+        return run_m(self.floor.place(f"{self.role} manager", manager + 1), place)
 
     # ----------------------------------------------------------------------------------------------- switches
 

@@ -16,7 +16,7 @@ from rules.sizing.fabric.cabling import sides_of
 from rules.sizing.fabric.design import OUT_OF_BAND_CABLE, SizedFabric, design_fabric
 from rules.sizing.fabric.floor import run_m, sold_m, tray_path
 from rules.sizing.fabric.front_cabling import FrontMedia
-from rules.sizing.fabric.front_links import UPLINK, FrontWiring
+from rules.sizing.fabric.front_links import SITE, UPLINK, FrontWiring
 from rules.sizing.fabric.front_runs import NODE, STORAGE
 from rules.sizing.fabric.links import LEAF_LEAF, LEAF_SPINE, MANAGER, SPINE_CORE, Wiring
 from rules.sizing.fabric.management import ManagementWiring
@@ -67,7 +67,7 @@ def _rows(network: Network, sized: SizedFabric, catalog: Catalog, stands: Mappin
         lower, upper = stands[link.lower.device], stands[link.upper.device]
         run = run_m(lower.place, upper.place)
         end = link.upper
-        length = sold_m(longest if _shared(link, medium) else run)
+        length = sold_m(longest if _shared(link, medium) or link.lower.device == SITE else run)  # the router stands elsewhere
         yield Row(
             f"{end.device}:{_piece(link, medium)}", f"{lower.rack}–{upper.rack}", link, lower, upper, medium.medium,
             medium.assembly or medium.fibre, run, length, tray_path(lower.place, upper.place), medium.lower, medium.upper,
