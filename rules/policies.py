@@ -157,6 +157,8 @@ def _stage(row: Mapping[str, Any], policy: str) -> Stage:
             raise PolicyError(policy, f"stage: expected one of {', '.join(Stage)}, got {named!r}{_nearest(str(named), Stage)}")
         return Stage(named)
     fields = [str(each.get("field")) for each in _rows(row, "when", policy)]
+    if not fields:
+        raise PolicyError(policy, "when: expected at least one comparison, such as { field = 'node_power_kw', is = '>', value = '8 kW' }")
     stages = [stage for stage in Stage if fields and all(name in _fields(stage) for name in fields)]
     if len(stages) == 1:
         return stages[0]
@@ -166,7 +168,7 @@ def _stage(row: Mapping[str, Any], policy: str) -> Stage:
     unknown = next((name for name in fields if name not in everything), "")
     if unknown:
         raise PolicyError(policy, f"when: no stage states a field {unknown!r}{_nearest(unknown, everything)}")
-    raise PolicyError(policy, f"when: no one stage states all of {', '.join(fields) or 'its fields'}; split it into several policies")
+    raise PolicyError(policy, f"when: no one stage states all of {', '.join(fields)}; split it into several policies")
 
 
 def _fields(stage: Stage) -> dict[str, str]:

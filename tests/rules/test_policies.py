@@ -69,7 +69,7 @@ class TestForm:
             ({"severity": "error"}, "severity: expected one of reject, warning, advice"),
             ({"stage": "network"}, "stage: expected one of"),
             ({"stage": "vram"}, "stage vram states no field 'node_power_kw'"),
-            ({"when": []}, "when: "),
+            ({"when": []}, "when: expected at least one comparison"),
             ({"when": [{"field": "node_powr_kw", "value": 1}]}, "did you mean 'node_power_kw'"),
             ({"when": [{"field": "node_power_kw"}]}, "a value is missing"),
             ({"when": [{"field": "node_power_kw", "is": "=", "value": 1}]}, "is: expected one of"),

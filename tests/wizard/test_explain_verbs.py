@@ -51,6 +51,7 @@ def test_conflicts_name_what_would_help(small_answers):
         ("what-if",),
         ("what-if", "scale.nodes"),
         ("what-if", "scale.nodes=many"),
+        ("what-if", "scale.nodes=2", "scale.nodes=4"),
         ("conflicts", "now"),
         ("uncertain", "now"),
         ("vram.fits", "vram.at_risk"),

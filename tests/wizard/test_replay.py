@@ -10,6 +10,7 @@ import tomli_w
 from catalogs import load_catalog
 from rules.answers import AnswerError
 from tests.wizard.calls import call
+from wizard import schemas
 from wizard.files import FileError
 from wizard.replay import replay
 
@@ -126,3 +127,11 @@ def test_several_files_are_replayed_and_one_difference_counts(small_design, edit
     assert "small-design.toml: no difference" in called.out
     assert "  ~ design.summary.nodes: 17 → 1" in called.out
     assert called.err == "2 replayed, 1 differ\n"
+    broken = path.with_name("broken.toml")
+    broken.write_text("schema = \n", "utf-8")
+    called = call("replay", broken, small_design, "--json")  # a file that cannot be read keeps nobody from the others
+    assert called.code == 2
+    assert "broken.toml" in called.err
+    assert called.err.endswith("1 replayed, 0 differ, 1 could not be read\n")
+    schemas.validator("replay").validate(called.json)
+    assert [("error" in each, each["same"]) for each in called.json] == [(True, False), (False, True)]

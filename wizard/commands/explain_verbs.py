@@ -109,6 +109,9 @@ def what_if(considered: Considered, words: list[str], *, as_json: bool) -> int:
     if not pairs or any(not separator for _, separator, _ in pairs):
         return _wrong("what-if needs KEY=VALUE, such as: what-if scale.nodes=16; KEY= takes an answer away")
     changes = {key.strip(): value.strip() or None for key, _, value in pairs}
+    if len(changes) < len(pairs):
+        keys = [key.strip() for key, _, _ in pairs]
+        return _wrong(f"what-if has {next(key for key in keys if keys.count(key) > 1)} twice; an answer has one value")
     found = compare(considered.context.answers, considered.context.catalog, changes, base=ground_of(considered).design)
     if as_json:
         print_json({"changes": changes, "comparison": found.document()})

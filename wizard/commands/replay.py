@@ -7,12 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from rules.counting import counted
-from wizard.cli import GOOD, NO, add_catalog_option, add_json_option, narrate, open_catalog, print_json
+from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, one_line, open_catalog, print_json
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator
 
+    from catalogs import Catalog
+    from wizard.files import FileError
     from wizard.replay import Replay
 
 FEWEST_TO_SHARE = 8
@@ -41,11 +43,18 @@ def _jobs(text: str) -> int:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Replay; returns 0 where nothing differs, 1 where anything does."""
-    from wizard.files import write_atomically
+    """Replay; returns 0 where nothing differs, 1 where anything does, 2 where a file cannot be read, which keeps nobody from the others."""
+    from wizard.files import FileError, write_atomically
 
-    rows, differing = [], 0
-    for result in _replayed(options):
+    rows, differing, unread = [], 0, 0
+    for path, result in zip(options.designs, _replayed(options), strict=True):
+        if isinstance(result, FileError):
+            if len(options.designs) == 1:
+                raise result
+            unread += 1
+            rows.append({"file": path, "same": False, "causes": [], "changes": [], "error": result.message})
+            narrate(one_line(f"cluster-wizard: {result}"))
+            continue
         differing += bool(result.changes)
         rows.append(_row(result))
         if options.update and result.changes:
@@ -54,20 +63,19 @@ def run(options: argparse.Namespace) -> int:
             _print(result)
     if options.json:
         print_json(rows)
-    narrate(f"{len(rows)} replayed, {differing} differ" + (", updated" if options.update and differing else ""))
-    return NO if differing else GOOD
+    left = f", {unread} could not be read" if unread else ""
+    narrate(f"{len(rows) - unread} replayed, {differing} differ" + (", updated" if options.update and differing else "") + left)
+    return WRONG if unread else NO if differing else GOOD
 
 
-def _replayed(options: argparse.Namespace) -> Iterator[Replay]:
+def _replayed(options: argparse.Namespace) -> Iterator[Replay | FileError]:
     """Yield the outcome of each design in the order in which they are named; many are shared among processes."""
-    from wizard.replay import replay
-
     jobs = min(
         options.jobs or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1, len(options.designs)
     )
     if jobs < 2 or len(options.designs) < FEWEST_TO_SHARE:
         catalog = open_catalog(options.catalog)
-        yield from (replay(path, catalog) for path in options.designs)
+        yield from (_outcome(path, catalog) for path in options.designs)
         return
     from concurrent.futures import ProcessPoolExecutor
 
@@ -80,11 +88,22 @@ def _start(folders: list[str]) -> None:
     _CATALOG[:] = [open_catalog(folders)]
 
 
-def _one(path: str) -> Replay:
+def _outcome(path: str, catalog: Catalog) -> Replay | FileError:
+    """Return the outcome of one design, or why its file cannot be replayed."""
+    from wizard.files import FileError
     from wizard.replay import replay
 
-    result = replay(path, _CATALOG[0])
-    return result if result.changes else replace(result, tables={})
+    try:
+        return replay(path, catalog)
+    except FileError as error:
+        return error
+
+
+def _one(path: str) -> Replay | FileError:
+    from wizard.files import FileError
+
+    result = _outcome(path, _CATALOG[0])
+    return result if isinstance(result, FileError) or result.changes else replace(result, tables={})
 
 
 def _row(result: Replay) -> dict[str, Any]:
