@@ -256,6 +256,7 @@ FIELDS: tuple[AnswerField, ...] = (
     _quantity("measured.all_reduce_inside", "455 GB/s", "GB/s", 0.01, 20_000),
     _quantity("measured.all_reduce_between", "380 GB/s", "GB/s", 0.01, 20_000),
     _count("measured.all_reduce_nodes", "16", 2, 100_000),
+    _count("measured.ranks_per_node", "8", 1, 1000),
     _quantity("measured.message_size", "8 GB", "GB", 1e-3, 1000, "8 GiB", "the largest message of the usual sweep of nccl-tests"),
     _quantity("measured.step_time", "14.7 s", "s", 1e-4, 1e5),
     _count("measured.gpus", "64", 1, 1_000_000),

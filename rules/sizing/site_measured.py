@@ -99,24 +99,29 @@ def implausible(node: Node, gpu: Gpu, context: Context) -> tuple[str, ...]:
 
 
 def _all_reduces(hardware: Hardware, answers: Answers) -> list[tuple[str, Group, float, float]]:
-    """Return the measured all-reduces: their answer, their ranks, bytes per rank, bus bandwidth in bytes per second."""
+    """Return the measured all-reduces: their answer, their ranks, bytes per rank, bus bandwidth in bytes per second.
+
+    Servers of a rack may share a scale-up domain: what was measured among them says what its links carry, not the network.
+    """
     inside, between = answers.number("measured.all_reduce_inside"), answers.number("measured.all_reduce_between")
     size = (answers.number("measured.message_size") or MESSAGE_BYTES / GB) * GB
-    local, nodes = min(hardware.domain, hardware.gpus_per_node), answers.count("measured.all_reduce_nodes")
+    each = min(answers.count("measured.ranks_per_node") or hardware.gpus_per_node, hardware.gpus_per_node)
+    local, nodes = min(hardware.domain, each), answers.count("measured.all_reduce_nodes")
     found = []
     if inside and local > 1:
         found.append(("measured.all_reduce_inside", Group(local, local), size, inside * GB))
     if between and nodes:
-        found.append(("measured.all_reduce_between", Group(local * nodes, local), size, between * GB))
+        joined = local * max(1, hardware.domain // hardware.gpus_per_node)
+        found.append(("measured.all_reduce_between", Group(local * nodes, min(joined, local * nodes)), size, between * GB))
     return found
 
 
 def _with_links(hardware: Hardware, answers: Answers) -> Hardware:
-    for _, who, size, measured in _all_reduces(hardware, answers):
+    for key, who, size, measured in _all_reduces(hardware, answers):
         factor = _factor(hardware, who, size, measured)
         if factor is None:
             continue
-        where = "in a server" if who.domains == 1 else f"over {who.domains} servers"
+        where = "in a server" if key == "measured.all_reduce_inside" else f"over {answers.count('measured.all_reduce_nodes'):,} servers"
         told = (*hardware.measured, _told(where, measured / GB, _bus(hardware, who, size), answers))
         if who.domains == 1:
             hardware = replace(hardware, inside_factor=factor, measured=told)

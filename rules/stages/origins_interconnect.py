@@ -8,7 +8,7 @@ _HARDWARE = "sizing.hardware.hardware_of"
 _STEP = "sizing.step.estimate_step"
 _MEASURED = (
     "measured.all_reduce_inside", "measured.all_reduce_between", "measured.all_reduce_nodes", "measured.message_size", "measured.step_time",
-    "measured.gpus", "measured.global_batch", "measured.node", "measured.date",
+    "measured.gpus", "measured.global_batch", "measured.node", "measured.date", "measured.ranks_per_node",
 )  # fmt: skip
 _PLAN = taken("plan.label", "size.gpus")
 _LINK = ("gpu.scale_up.technology", "gpu.scale_up.per_direction", "node.topology", "node.scale_up_domain")

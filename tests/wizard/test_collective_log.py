@@ -77,7 +77,11 @@ def test_prefixes_of_launchers_do_not_matter():
 def test_one_server_of_amd():
     log = read_log(RCCL)
     assert (log.operation, log.ranks, log.nodes) == ("all_reduce", 2, 1)
-    assert answers_from(RCCL) == {"measured.all_reduce_inside": "11.01 GB/s", "measured.message_size": "0.134218 GB"}
+    assert answers_from(RCCL) == {
+        "measured.all_reduce_inside": "11.01 GB/s",
+        "measured.message_size": "0.134218 GB",
+        "measured.ranks_per_node": 2,
+    }
 
 
 @pytest.mark.parametrize(
@@ -94,6 +98,10 @@ def test_one_server_of_amd():
         ("\n".join(line for line in TWO_NODES.splitlines() if "Rank  5" not in line), "15 of 16"),
         (TWO_NODES.replace("222.88      0", "222.88      3"), "3 values arrived wrong"),
         (TWO_NODES[: TWO_NODES.index("91945")], "no rows"),
+        (TWO_NODES.replace("Out of bounds values : 0 OK", "Out of bounds values : 12 FAILED"), "12 values were out of bounds"),
+        (TWO_NODES.replace(" 10737418240 ", " 1024 "), "the largest message has 1,024 bytes, which shows latency"),
+        (TWO_NODES.replace("90330", "90.33"), "10,737,418,240 bytes in 90.33 µs are 1.189e\\+05 GB/s, and the row says 118.9"),
+        (TWO_NODES.replace(" on inst-1-gpu4-ol89 device  7", " on inst-2-gpu4-ol89 device  0"), "not spread evenly over 3 servers"),
     ],
 )
 def test_what_is_no_log_of_an_all_reduce_says_what_it_is(text, says):
@@ -112,7 +120,8 @@ def test_one_half_of_a_row_is_enough():
 
 def test_a_log_that_is_cut_off_says_what_its_whole_rows_say():
     cut = RCCL[: RCCL.index("12354")]
-    assert answers_from(cut) == {"measured.all_reduce_inside": "10.29 GB/s", "measured.message_size": "0.0671089 GB"}
+    found = answers_from(cut)
+    assert (found["measured.all_reduce_inside"], found["measured.message_size"]) == ("10.29 GB/s", "0.0671089 GB")
 
 
 NODES = ("--set", "preferences.nodes=nvidia-dgx-a100-640gb", "--set", "scale.nodes=8", "--set", "scale.mode=fixed")
@@ -199,16 +208,43 @@ NOT_POSSIBLE = {
 """Llama 3.1 70B, 128 sequences of 8,192 tokens: 128 · 8,192 · 449.2 GFLOP over 64 · 989 TFLOP/s are 7.44 s."""
 
 
+def context_of(answers):
+    """Return the context of Llama 3.1 70B with 128 sequences of 8,192 tokens and further answers."""
+    given, catalog = Answers(), load_catalog()
+    own = {"model.preset": "llama-3.1-70b", "training.sequence_length": "8192", "training.global_batch": "128"}
+    for key, value in (own | answers).items():
+        given = given.with_value(key, value)
+    return Context(given, catalog, describe_workload(given, catalog))
+
+
 @pytest.mark.parametrize("case", NOT_POSSIBLE)
 def test_what_cannot_have_been_measured_is_said_and_not_used(case):
     answers, says = NOT_POSSIBLE[case]
-    catalog, given = load_catalog(), Answers()
-    own = {"model.preset": "llama-3.1-70b", "training.sequence_length": "8192", "training.global_batch": "128"}
-    for key, value in (own | {"measured.node": "nvidia-dgx-h100"} | answers).items():
-        given = given.with_value(key, value)
-    context, node = Context(given, catalog, describe_workload(given, catalog)), catalog.nodes["nvidia-dgx-h100"]
-    (sentence,) = implausible(node, catalog.gpus[node.gpu], context)
+    context = context_of({"measured.node": "nvidia-dgx-h100"} | answers)
+    node, gpu = context.catalog.nodes["nvidia-dgx-h100"], context.catalog.gpus["nvidia-h100-sxm-80gb"]
+    (sentence,) = implausible(node, gpu, context)
     assert sentence.startswith(f"measured on site, but not used: {says}")
     assert "; check its unit" in sentence
-    made = site_hardware(node, catalog.gpus[node.gpu], context)
+    made = site_hardware(node, gpu, context)
     assert (made.time_factor, made.inside_factor, made.between_factor, made.measured) == (1.0, 1.0, 1.0, ())
+
+
+@pytest.mark.parametrize(
+    ("node", "gpu", "measured", "nodes", "ranks", "factor"),
+    [
+        ("nvidia-dgx-h100", "nvidia-h100-sxm-80gb", "47 GB/s", "2", "1", "between_factor"),
+        ("nvidia-gb200-nvl72", "nvidia-gb200", "835 GB/s", "18", "4", "inside_factor"),
+    ],
+)
+def test_a_log_counts_for_the_links_that_it_ran_over(node, gpu, measured, nodes, ranks, factor):
+    """One GPU on each of two servers: 46 to 48 GB/s through an adapter of 400 Gb/s [NVIDIA/nccl-tests issue 290].
+
+    All 72 GB200 of a rack, four on each of 18 trays: 835 GB/s over NVLink [CoreWeave nccl-tests]. Both are what is expected.
+    """
+    told = {"measured.all_reduce_between": measured, "measured.all_reduce_nodes": nodes, "measured.ranks_per_node": ranks}
+    context = context_of({"measured.node": node} | told)
+    made = site_hardware(context.catalog.nodes[node], context.catalog.gpus[gpu], context)
+    factors = {"inside_factor": made.inside_factor, "between_factor": made.between_factor}
+    assert factors.pop(factor) == pytest.approx(1.0, abs=0.1)
+    assert list(factors.values()) == [1.0]
+    assert made.measured[0].startswith(f"all-reduce over {nodes} servers: {measured}")

@@ -19,7 +19,7 @@ ONLY_IN_FILES = {
     "model.ffn_size", "model.attention_heads", "model.key_value_heads", "model.vocabulary_size", "model.experts", "model.experts_per_token",
     "model.expert_ffn_size", "model.gmacs_per_sample", "parallelism.context", "preferences.unverified_products",
     "preferences.announced_products", "own_server.scale_up_domain", "own_server.height",
-    "measured.message_size",
+    "measured.message_size", "measured.ranks_per_node",
 }  # fmt: skip
 """Answers for which no question is asked: a preset or a typical shape gives them; a file or --set sets them."""
 

@@ -15,12 +15,17 @@ _RANK = re.compile(r"Rank\s+(\d+)\s+(?:Group\s+\d+\s+)?Pid\s+\d+\s+on\s+(\S+)\s+
 _TEST = re.compile(r"\b(all_reduce|all_gather|reduce_scatter|alltoallv?|sendrecv|broadcast|reduce|gather|scatter|hypercube)_perf\b")
 _TYPES = frozenset({"int8", "uint8", "int32", "uint32", "int64", "uint64", "half", "float", "double", "bfloat16"})
 _TYPES |= {"fp8_e4m3", "fp8_e5m2", "f8e4m3", "f8e5m2"}
+_OUT_OF_BOUNDS = re.compile(r"Out of bounds values\s*:\s*(\d+)\s+FAILED")
 _NUMBER = re.compile(r"-?\d+(?:\.\d+)?(?:e[+-]?\d+)?", re.IGNORECASE)
 _TAIL = 8
 """Columns that end a row: time, algorithm bandwidth, bus bandwidth, errors; out of place, then in place."""
+HUNDREDTH = 0.01
 SAME = 0.02
 """Bus over algorithm bandwidth tells the collective; both are rounded to a hundredth of a GB/s."""
 SUPPORTED = "all_reduce"
+LEAST_BYTES = 2**20
+"""Messages below a mebibyte show latency, not bandwidth (a judgement): half of the bandwidth is reached at 16 to 256 MiB
+[Azure AI-benchmarking-guide; CoreWeave nccl-tests]."""
 
 
 class CollectiveLogError(ValueError):
@@ -29,11 +34,17 @@ class CollectiveLogError(ValueError):
 
 @dataclass(frozen=True)
 class Row:
-    """One size: bytes per rank, seconds, and the better of both bus bandwidths in GB/s."""
+    """One size: bytes per rank, seconds and algorithm bandwidth of one run, and the better of both bus bandwidths; in GB/s."""
 
     size: int
     seconds: float
+    algorithm_gb_per_s: float
     bus_gb_per_s: float
+
+    @property
+    def agrees(self) -> bool:
+        """Return whether size, time and algorithm bandwidth agree, as printed in bytes, microseconds and GB/s."""
+        return abs(self.size / self.seconds / 1e9 - self.algorithm_gb_per_s) <= SAME * self.algorithm_gb_per_s + HUNDREDTH
 
 
 @dataclass(frozen=True)
@@ -89,6 +100,9 @@ def read_log(text: str) -> CollectiveLog:
         )
     if len(ranks) == 1:
         raise CollectiveLogError("every process is rank 0 of its own: nccl-tests was built without MPI=1, or run on one GPU; measure again")
+    failed = _OUT_OF_BOUNDS.search(text)
+    if failed:
+        raise CollectiveLogError(f"{failed[1]} values were out of bounds: the network or a GPU damages data; mend that, then measure again")
     operation = _operation(text, ratios[-1], len(ranks))
     hosts = {host for host, _ in ranks.values()}
     devices = tuple(sorted({device for _, device in ranks.values()}))
@@ -116,7 +130,7 @@ def _row(line: str, both: bool) -> tuple[Row, float, int] | None:
     algorithm, first = float(blocks[0][1]), float(blocks[0][2])
     bus = max(float(block[2]) for block in blocks)
     errors = sum(int(block[3]) for block in blocks if block[3].isdigit())
-    return Row(int(words[start]), float(blocks[0][0]) / 1e6, bus), first / algorithm if algorithm else 0.0, errors
+    return Row(int(words[start]), float(blocks[0][0]) / 1e6, algorithm, bus), first / algorithm if algorithm else 0.0, errors
 
 
 def _operation(text: str, ratio: float, ranks: int) -> str:
@@ -135,12 +149,21 @@ def _operation(text: str, ratio: float, ranks: int) -> str:
 def answers_from(text: str) -> dict[str, str | int]:
     """Return the answers that follow from a log of all_reduce_perf; raises CollectiveLogError for any other."""
     log = read_log(text)
+    row = log.largest
+    if row.size < LEAST_BYTES:
+        raise CollectiveLogError(f"the largest message has {row.size:,} bytes, which shows latency, not bandwidth; measure up to -e 8G")
     if log.operation != SUPPORTED:
         raise CollectiveLogError(f"this is a log of {log.operation}; measure all_reduce_perf, from which all other collectives are derived")
-    row = log.largest
     if row.bus_gb_per_s <= 0:
         raise CollectiveLogError("the bus bandwidth of the largest message is 0; measure again")
-    size: dict[str, str | int] = {"measured.message_size": f"{row.size / 1e9:.6g} GB"}
+    if not row.agrees:
+        raise CollectiveLogError(
+            f"{row.size:,} bytes in {row.seconds * 1e6:,.6g} µs are {row.size / row.seconds / 1e9:,.4g} GB/s, and the row says "
+            f"{row.algorithm_gb_per_s:,.4g}; give the output as all_reduce_perf prints it, in bytes, µs and GB/s"
+        )
+    if log.ranks % log.nodes:
+        raise CollectiveLogError(f"{log.ranks} ranks are not spread evenly over {log.nodes} servers; measure with as many on each")
+    size: dict[str, str | int] = {"measured.message_size": f"{row.size / 1e9:.6g} GB", "measured.ranks_per_node": log.ranks // log.nodes}
     if log.nodes == 1:
         return {"measured.all_reduce_inside": f"{row.bus_gb_per_s:g} GB/s", **size}
     return {"measured.all_reduce_between": f"{row.bus_gb_per_s:g} GB/s", "measured.all_reduce_nodes": log.nodes, **size}
