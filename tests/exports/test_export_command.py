@@ -57,6 +57,14 @@ class TestTheCommand:
         assert target.read_text("utf-8") == call("export", small_answers, "--to", "bom-csv").out
         assert [each.name for each in tmp_path.iterdir()] == ["bom.csv"]
 
+    def test_onto_the_design_itself(self, small_answers, tmp_path):
+        design = tmp_path / "design.toml"
+        design.write_bytes(small_answers.read_bytes())
+        called = call("export", design, "--to", "bom-csv", "-o", tmp_path / "." / "design.toml")
+        called.assert_one_message()
+        assert "is the design itself" in called.err
+        assert design.read_bytes() == small_answers.read_bytes()
+
     def test_to_a_place_that_is_none(self, small_answers, tmp_path):
         call("export", small_answers, "--to", "bom-csv", "-o", tmp_path / "no" / "bom.csv").assert_one_message()
 

@@ -85,6 +85,16 @@ class TestUnreadableInput:
     def test_documents_that_hold_no_fabrics(self, text):
         call("fabric", "-", stdin=text).assert_one_message()
 
+    def test_two_fabrics_of_one_name(self):
+        """Their links would be told apart by nothing."""
+        called = count(("twin", f"input = {{ {UNIT} }}"), ("other", f"input = {{ {UNIT} }}"), ("twin", f"input = {{ {UNIT} }}"))
+        called.assert_one_message()
+        for word in ("fabric 3", "'twin'", "fabric 1"):
+            assert word in called.err
+
+    def test_links_as_json(self):
+        call("fabric", "-", "--links", "--json", stdin=specs(("1su", f"input = {{ {UNIT} }}"))).assert_one_message()
+
     def test_a_file_that_is_not_there(self, tmp_path):
         call("fabric", tmp_path / "none.toml").assert_one_message()
 

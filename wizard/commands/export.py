@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from wizard.cli import GOOD, NO, WRONG, add_catalog_option, add_json_option, narrate, one_line, open_catalog, print_json
@@ -40,7 +41,17 @@ def run(options: argparse.Namespace) -> int:
         return _wrong("--json goes with '--to list' only: what is written is the format's own")
     if options.output is not None and not options.output.strip():
         return _wrong("-o: expected the name of a file; without -o the export goes to standard output")
+    if options.output is not None and is_same_file(options.design, options.output):
+        return _wrong(f"-o: {options.output} is the design itself, which the export would replace; choose another name")
     return _export(options)
+
+
+def is_same_file(design: str, output: str) -> bool:
+    """Return whether both names lead to one file that is there."""
+    try:
+        return Path(design).is_file() and Path(design).samefile(output)
+    except (OSError, ValueError):  # one of them is not there, or is no name: said where it is opened
+        return False
 
 
 def _export(options: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from wizard.cli import GOOD, NO, add_json_option, narrate, print_json
+from wizard.cli import GOOD, NO, WRONG, add_json_option, narrate, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +32,9 @@ def run(options: argparse.Namespace) -> int:
     """Count the fabrics and print them; returns 1 where one of them cannot be built."""
     from wizard.files import STANDARD_INPUT, read_standard_input, read_toml
 
+    if options.links and options.json:
+        narrate("cluster-wizard: --links prints CSV and --json prints counts; give one of them")
+        return WRONG
     piped = options.specs == "-"
     document = read_standard_input() if piped else read_toml(options.specs)
     if options.links:
@@ -84,18 +87,22 @@ class _Place:
 
 
 def _tables(document: Mapping[str, Any], path: str) -> list[tuple[_Place, Mapping[str, Any]]]:
-    """Return the [[fabric]] tables with their places; raises FileError where there are none or one has no id."""
+    """Return the [[fabric]] tables with their places; raises FileError where there are none, or one has no id or that of another."""
     from rules.answers import shortened
     from wizard.files import FileError
 
     rows = document.get(TABLE)
     if not isinstance(rows, list) or not rows or not all(isinstance(row, dict) for row in rows):
         raise FileError(path, "holds no [[fabric]] tables; write one for each fabric, with an id and an input table")
-    found = []
+    found: list[tuple[_Place, Mapping[str, Any]]] = []
+    numbers: dict[str, int] = {}
     for number, row in enumerate(rows, start=1):
         if not isinstance(row.get("id"), str) or not row["id"]:
             raise FileError(path, f"fabric {number}: id: expected a text in quotes; give each fabric a name")
-        found.append((_Place(path, shortened(repr(row["id"]))), row))
+        name = shortened(repr(row["id"]))
+        if (first := numbers.setdefault(row["id"], number)) != number:
+            raise FileError(path, f"fabric {number}: id: {name} is that of fabric {first} already; give each fabric a name of its own")
+        found.append((_Place(path, name), row))
     return found
 
 

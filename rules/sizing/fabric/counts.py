@@ -309,7 +309,7 @@ def _ratio_notes(spec: FabricInput, plane: Plane) -> list[str]:
     if spec.ratio < 1:
         return [f"{spec.down_to_up:g}:1 asks for more uplinks than a leaf's nodes can fill: 1:1 is non-blocking already"]
     if plane.spines and plane.leaf_up == 1 and spec.down_to_up > plane.leaf_down:
-        return [f"{spec.down_to_up:g}:1 was asked for; a leaf has one uplink at least, so it is {plane.leaf_down}:1"]
+        return [f"{spec.down_to_up:,.10g}:1 was asked for; a leaf has one uplink at least, so a full one has {plane.leaf_down}:1"]
     return []
 
 
