@@ -13,8 +13,14 @@ from wizard.tui.screens.certainty import CertaintyScreen
 from wizard.tui.screens.conflicts import ConflictScreen
 from wizard.tui.screens.dialogs import TextDialog
 from wizard.tui.screens.prompts import ProgressDialog, PromptDialog
+from wizard.tui.widgets.pointed_list import PointedList
 
 REAL = None
+
+
+def _choices(app) -> list[str]:
+    """Return the choices of the dialog in front."""
+    return [str(each.prompt) for each in app.screen.query_one(PointedList).options]
 
 
 async def until(app, pilot, kind) -> None:
@@ -71,6 +77,17 @@ async def test_why_not_something_that_is_nothing_is_a_message():
 
 async def test_what_if_shows_the_difference_and_keeps_or_drops_it():
     async with interview(WIDE) as (app, pilot):
+        await app.go_to_question("facility.rack_power")
+        text = await press(app, pilot, "alt+w")  # one key, from a question: all four
+        assert [line.split("  ")[1].split(" ")[0] for line in _choices(app)] == ["Why", "How", "Why", "What"]
+        assert "Ask about Power per rack" in text
+        await press(app, pilot, "enter")
+        assert "Rules that rest on it" in app.screen._text.plain
+        await press(app, pilot, "escape", "alt+w", "down", "down", "enter")
+        assert app.screen._start == "facility.rack_power="
+        await press(app, pilot, "escape", "f4", "alt+w")  # and from a line of the design
+        assert any(line.strip().startswith("How was it concluded") for line in _choices(app))
+        await press(app, pilot, "escape", "escape")
         await press(app, pilot, "f4", "i")
         await type_text(app, pilot, "how many nodes")
         assert "scale.nodes=" in screen_text(app)

@@ -132,6 +132,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("look", ("f6", "ctrl+g"), "Pictures of the design", "Where memory, time, power and money go; fabric and racks."),
     Action("sliders", ("ctrl+r",), "Sliders", "Deadline, budget, power and price as sliders; the design follows."),
     Action("what_if", ("ctrl+n",), "What-if, on the side", "Change answers beside the base; again compares, then keep or drop."),
+    Action("ask", ("alt+w",), "Ask: why, how, why not, what if", "The four questions about the line or the question that is pointed at."),
     Action("find_effects", (), "How certain the design is", "Ranges of the totals; what open answers, prices and rates could change."),
     Action("find_conflicts", (), "What cannot hold together", "The smallest sets of answers in conflict, and what would help."),
     Action("review_answers", ("f7",), "Check your answers", "All answers on one page, each can be changed from there."),

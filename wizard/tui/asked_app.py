@@ -29,6 +29,10 @@ class AskedApp(EngineApp):
         """Show letters to jump by."""
         self.asker.jump()
 
+    def action_ask(self) -> None:
+        """Offer the four questions about what is pointed at."""
+        self.asker.ask_about()
+
     def action_find_effects(self) -> None:
         """Look for what the open answers cost in certainty."""
         self.asker.find_effects()

@@ -47,6 +47,12 @@ class Asker:
 
         jump(self._app)
 
+    def ask_about(self) -> None:
+        """Offer why, how, why not and what if about what is pointed at."""
+        from wizard.tui.four_questions import ask_about
+
+        ask_about(self._app)
+
     # --- how
 
     def show_behind(self, row: Row) -> None:
@@ -147,13 +153,13 @@ class Asker:
     # --- why not
 
     def ask_why_not(self, start: str = "") -> None:
-        """Ask for a GPU, server, fabric, kind of cooling or plan, and say what stood against it."""
+        """Ask for a GPU, server, fabric, kind of cooling, plan or answer, and say what stood against it."""
 
         def chosen(text: str | None) -> None:
             if text:
                 self._find_why_not(text)
 
-        hint = "a GPU, a server, infiniband, liquid, TP8 PP2 …"
+        hint = "a GPU, a server, infiniband, liquid, TP8 PP2, fp8, object storage, renting, KEY=VALUE …"
         self._app.push_screen(PromptDialog("Why not …", hint, start, self._products_like), chosen)
 
     def _products_like(self, text: str) -> list[str]:

@@ -157,6 +157,10 @@ class ListScreen(WizardScreen):
         """Return the answer that the line is about, "" for none."""
         return ""
 
+    def pointed_row(self) -> Row | None:
+        """Return the line of the design that is pointed at, None where the list is of something else."""
+        return None
+
     def pointed(self) -> str:
         """Return the id of the line that is pointed at, "" for none."""
         option = next((each.highlighted_option for each in self.query(PointedList)), None)
@@ -327,14 +331,18 @@ class DesignScreen(TabScreen):
         self.query_one(PointedList).highlighted = None
         self.show_work()
 
+    def pointed_row(self) -> Row | None:
+        """Return the line that is pointed at."""
+        return self._rows.get(self.pointed())
+
     def named_product(self) -> str:
         """Return the product of a line that is about one."""
-        row = self._rows.get(self.pointed())
+        row = self.pointed_row()
         return row.product if row is not None else ""
 
     def named_answer(self) -> str:
         """Return the answer that the line's first remedy changes."""
-        row = self._rows.get(self.pointed())
+        row = self.pointed_row()
         return row.remedies[0].key if row is not None and row.remedies else ""
 
     async def open_row(self, id_: str) -> None:
