@@ -6,7 +6,7 @@ STAMP := $(VENV)/.installed
 # Python 3.13 took away a name that durable-rules 2.0.28 uses; its setup.py overwrites CFLAGS, so the name goes into CPPFLAGS.
 export CPPFLAGS := -DPyEval_CallObject=PyObject_CallObject $(CPPFLAGS)
 
-.PHONY: pythons run test test-all check bench validation rules-page schemas screenshots readme clean
+.PHONY: pythons run test test-all check bench validation rules-page mutants schemas screenshots readme clean
 
 run: $(STAMP)
 	@$(BIN)/cluster-wizard $(ARGS)
@@ -34,6 +34,9 @@ validation: $(STAMP)
 
 rules-page: $(STAMP)
 	$(BIN)/cluster-wizard rules list --markdown > .rules.md && mv .rules.md docs/rules.md
+
+mutants: $(STAMP)
+	$(BIN)/python tests/edges/killed.py
 
 # environments of the other versions, for the test that all give the same bytes
 pythons: $(STAMP)

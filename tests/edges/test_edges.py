@@ -59,7 +59,7 @@ def test_moved_thresholds_and_turned_operators_are_seen():
 
 
 def test_each_kind_of_mutant_is_seen():
-    """No kind hides behind the many of another: `python tests/edges/killed.py` prints them."""
+    """No kind hides behind the many of another: `make mutants` prints them."""
     total, left = survived()
     alive = Counter(each.kind for each in left)
     assert len(total) == 4
