@@ -91,11 +91,13 @@ def causes_text(causes: Sequence[str]) -> str:
 
 
 def difference(before: Design, after: Design, width: int, most_reasons: int | None = None) -> list[str]:
-    """Return what differs between two designs: key figures, answers, reasons; of these at most `most_reasons`, the rest is counted."""
+    """Return what differs between two designs: key figures that do, answers, reasons; at most `most_reasons`, the rest is counted."""
     from rules.comparison.compare import compare_designs
+    from rules.comparison.figures import Verdict
     from rules.comparison.text import comparison_lines
 
     found = compare_designs(before.document(), after.document())
+    found = replace(found, figures=tuple(each for each in found.figures if each.verdict is not Verdict.SAME))
     if most_reasons is None or len(found.reasons) <= most_reasons:
         return comparison_lines(found, width=width)
     shown = replace(found, reasons=_weighty(found.reasons)[:most_reasons])

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 SHOWN_DIGITS = 4
 """Figures of a design file have four significant digits; those that agree in all of them are the same. Counts are exact."""
 UNKNOWN = "unknown"
+MILLION = 1e6
 
 
 class Verdict(StrEnum):
@@ -50,11 +51,11 @@ class FigurePair:
     verdict: Verdict
     lower_bound: tuple[bool, bool] = (False, False)
 
-    def texts(self) -> tuple[str, str]:
-        """Return both figures as text with their unit."""
+    def texts(self, *, short: bool = False) -> tuple[str, str]:
+        """Return both figures as text with their unit; `short` writes "92.39M" for 92,390,000."""
         return (
-            _shown(self.before, self.unit, bound=self.lower_bound[0]),
-            _shown(self.after, self.unit, bound=self.lower_bound[1]),
+            _shown(self.before, self.unit, bound=self.lower_bound[0], short=short),
+            _shown(self.after, self.unit, bound=self.lower_bound[1], short=short),
         )
 
     @property
@@ -72,10 +73,13 @@ class FigurePair:
         return row | {"verdict": self.verdict.value, "lower_bound": list(self.lower_bound)}
 
 
-def _shown(value: float | None, unit: str, *, bound: bool) -> str:
+def _shown(value: float | None, unit: str, *, bound: bool, short: bool) -> str:
     if value is None:
         return UNKNOWN
-    text = f"{value:,.0f}" if value.is_integer() else grouped(value, SHOWN_DIGITS)
+    if short and abs(value) >= MILLION:
+        text = f"{grouped(value / MILLION, SHOWN_DIGITS)}M"
+    else:
+        text = f"{value:,.0f}" if value.is_integer() else grouped(value, SHOWN_DIGITS)
     return f"{'≥ ' if bound else ''}{text} {unit}".strip()
 
 

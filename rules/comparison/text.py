@@ -28,7 +28,7 @@ def comparison_lines(comparison: Comparison, names: tuple[str, str] = ("before",
     if not comparison.differs:
         return ["no difference"]
     lines = [f"{label}: {said}" for label, said in zip(names, (_head(comparison, 0), _head(comparison, 1)), strict=True)]
-    lines += ["", *figure_lines(comparison.figures, names)]
+    lines += ["", *(figure_lines(comparison.figures, names, width) if comparison.figures else ["no key figure differs"])]
     alike = [each for each in comparison.reasons if only_numbers(each)]
     others = sorted((each for each in comparison.reasons if each not in alike), key=lambda each: "+-~".index(each.mark))
     for title, changes in (("answers", comparison.answers), ("reasons", others)):
@@ -52,9 +52,19 @@ def _head(comparison: Comparison, side: int) -> str:
     return name if comparison.fits[side] else f"{name} (with conflicts)"
 
 
-def figure_lines(figures: Iterable[FigurePair], names: tuple[str, str] = ("before", "after")) -> list[str]:
-    """Return the figures in columns: name, both values, the change, and whether it is better or worse in words."""
-    rows = [(each.label, *each.texts(), each.change, "" if each.verdict is Verdict.SAME else each.verdict.value) for each in figures]
+def figure_lines(figures: Iterable[FigurePair], names: tuple[str, str] = ("before", "after"), width: int = WIDTH) -> list[str]:
+    """Return the figures in columns: name, both values, the change, and whether it is better or worse in words.
+
+    Where that is wider than `width`, numbers from a million on are written short.
+    """
+    listed = list(figures)
+    lines = _columns(listed, names, short=False)
+    return lines if max(map(len, lines)) <= width else _columns(listed, names, short=True)
+
+
+def _columns(figures: Iterable[FigurePair], names: tuple[str, str], *, short: bool) -> list[str]:
+    words = {Verdict.SAME: ""}
+    rows = [(each.label, *each.texts(short=short), each.change, words.get(each.verdict, each.verdict.value)) for each in figures]
     table = [("", *names, "change", ""), *rows]
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     return [

@@ -8,9 +8,9 @@ from catalogs import load_catalog
 from rules.advisor import advise
 from rules.answers import AnswerError, Answers
 from rules.comparison.compare import compare_designs
-from rules.comparison.figures import Verdict, pairs_of
+from rules.comparison.figures import FigurePair, Verdict, pairs_of
 from rules.comparison.rows import Change, changes_in
-from rules.comparison.text import comparison_lines, only_numbers
+from rules.comparison.text import comparison_lines, figure_lines, only_numbers
 from rules.sizing.fabric.cabling import Tally
 from rules.sizing.fabric.media import Medium
 from rules.whatif import what_if, with_changes
@@ -148,6 +148,16 @@ class TestWhatIf:
     def test_no_valid_answer(self):
         with pytest.raises(AnswerError, match=r"scale\.nodes"):
             with_changes(Answers(), {"scale.nodes": "many"})
+
+    def test_amounts_are_short_where_the_columns_would_be_too_wide(self):
+        pairs = [
+            FigurePair("purchase", "purchase", "USD", 92_390_000.0, 119_000_000.0, Verdict.WORSE, (True, True)),
+            FigurePair("nodes", "nodes", "", 160.0, 208.0, Verdict.WORSE),
+        ]
+        wide, narrow = figure_lines(pairs, width=100), figure_lines(pairs, width=66)
+        assert wide[1] == "purchase            ≥ 92,390,000 USD  ≥ 119,000,000 USD  +28.8 %  worse"
+        assert narrow[1] == "purchase            ≥ 92.39M USD  ≥ 119M USD  +28.8 %  worse"
+        assert narrow[2].split() == ["nodes", "160", "208", "+30.0", "%", "worse"]
 
     def test_lines_are_as_wide_as_they_may_be(self, catalog):
         lines = comparison_lines(what_if(Answers.of(FIXED), catalog, {"scale.nodes": 4}).comparison, width=80)
