@@ -28,6 +28,11 @@ _NEEDED = {
 """Sizes without which a kind of model cannot be counted; the other kinds are decoders or like them."""
 _STARTS_WITH_NUMBER = re.compile(r"^[+\-.]?\d")
 _TEMPERATURES = ("degree", "kelvin")
+DEAREST_USD, DEAREST = 1e9, 1e14
+"""No single item costs more: a hundred times the dearest rack, in USD, and in the weakest currency (the Lebanese pound, 1e-5 USD)."""
+RATES_PER_USD = (1e-7, 1e6)
+"""What one unit of a currency is worth in USD: a hundredth of the weakest, and far above any coin or ounce."""
+_PRICE_UNIT = re.compile(r"[A-Z]{3}(,.*| per GPU-hour| per kW and month)?")
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 
@@ -93,6 +98,40 @@ class Price(Record):
     source: str | tuple[str, ...]
     confidence: str = Field(pattern=r"^(high|medium|low|none)$")
     note: str = ""
+
+    @field_validator("unit")
+    @classmethod
+    def _currency(cls, unit: str) -> str:
+        if not _PRICE_UNIT.fullmatch(unit):
+            raise ValueError("expected a currency of three capital letters, such as USD, 'USD per GPU-hour' or 'USD per kW and month'")
+        return unit
+
+    @field_validator("low", "high")
+    @classmethod
+    def _possible(cls, amount: float | None) -> float | None:
+        if amount == 0:
+            raise ValueError("nothing costs nothing; leave low and high away where the price is unknown")
+        if amount is not None and amount > DEAREST:
+            raise ValueError(f"nothing costs over {DEAREST:,.0f} in any currency; check the amount")
+        return amount
+
+    @field_validator("usd_rate")
+    @classmethod
+    def _worth(cls, rate: float | None) -> float | None:
+        if rate is not None and not RATES_PER_USD[0] <= rate <= RATES_PER_USD[1]:
+            raise ValueError("no currency is worth so many USD; write what one unit is worth in USD, such as 1.08")
+        return rate
+
+    @model_validator(mode="after")
+    def _in_order(self) -> Price:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("got one of low and high; write the figure as both where the price is one")
+        if self.low is not None and self.high is not None and self.low > self.high:
+            raise ValueError(f"got low {self.low:g} above high {self.high:g}; swap or correct them")
+        rate = 1.0 if self.unit.startswith("USD") else self.usd_rate or 0.0
+        if self.high is not None and self.high * rate > DEAREST_USD:
+            raise ValueError(f"nothing on a bill costs over {DEAREST_USD:,.0f} USD apiece; check amount and currency, got {self.high:g}")
+        return self
 
 
 class Fact(Record):

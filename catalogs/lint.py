@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel
 
 from catalogs.loading import CatalogError, plain
+from catalogs.priced import PRODUCT_SHELVES, can_be_priced
 from catalogs.quantities import QuantityError
 from catalogs.schema import Conflict, Sourced
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     from catalogs.loading import Catalog, Shelf
 
-PRODUCT_SHELVES = ("gpus", "nodes", "cpus", "nics", "switches", "cables", "storage", "racks", "pdus", "cooling")
 MEASURED_SHELVES = ("measurements", "measured_models", "recipes", "validation")
 SHELVES = (*PRODUCT_SHELVES, "software", "models", "prices", "facts", "collectives", *MEASURED_SHELVES, "thresholds", "sources")
 ONE_PER_FILE = (*PRODUCT_SHELVES, "models")
@@ -37,9 +37,6 @@ LOWEST_SUSTAINED_SHARE = 0.45
 FP8_OVER_BF16 = 2.0
 FP8_OVER_BF16_BY_ARCHITECTURE = {"Gaudi 3": 1.0, "Rubin": 4.375}
 """Architectures whose dense FP8 rate is not twice the BF16 rate, as their vendors print it (ML Engineering, accelerators)."""
-SERVICES = re.compile(r"^(colocation|mpo-trunk-[a-z0-9\-]+)$")
-CURRENCY = re.compile(r"[A-Z]{3}(?![A-Za-z])")
-"""A currency by its three letters; which one is left to whoever gives its rate."""
 STARTS_WITH_NUMBER = re.compile(r"^[+\-.]?\d")
 DATE = re.compile(r"^\d{4}(-(0[1-9]|1[0-2])(-(0[1-9]|[12]\d|3[01]))?)?$")
 
@@ -220,30 +217,21 @@ def _matches_any(pattern: str, gpus: Shelf[Any]) -> bool:
 
 
 def priced_items_exist(catalog: _Readable) -> Iterator[Problem]:
-    """A price is of a product (or of a bundle whose id contains it) or of a known service."""
+    """A price is of a product (or of a bundle whose id contains it), of a line of a bill without a product, or of a known service."""
     ids = catalog.ids()
     for _, price in catalog.records("prices"):
-        bundled = any(id_ in price.item for id_ in ids)
-        if not (bundled or SERVICES.match(price.item) or set(PRODUCT_SHELVES) & set(catalog.errors)):
+        if not (can_be_priced(price.item, ids) or set(PRODUCT_SHELVES) & set(catalog.errors)):
             yield Problem(f"prices/{price.id}", "item", f"no product is called {price.item!r}", "correct the item or add the product")
 
 
 def prices_are_sound(catalog: _Readable) -> Iterator[Problem]:
-    """A price has 0 < low ≤ high, an ISO date, a currency, and a rate above zero where it says one."""
+    """A price has an ISO date, and a price of an hour in another currency its rate; amounts and units are checked as it is read."""
     for _, price in catalog.records("prices"):
         where = f"prices/{price.id}"
-        if 0 in (price.low, price.high):
-            yield Problem(where, "low", "nothing costs nothing", "leave low and high away where the price is unknown")
-        elif price.low is not None and price.high is not None and not price.low <= price.high:
-            yield Problem(where, "low", f"low {price.low:g} and high {price.high:g} are not in order", "swap or correct them")
         if not DATE.match(price.date):
             yield Problem(where, "date", f"{price.date!r} is not an ISO date", "write 2026, 2026-09 or 2026-09-06")
-        if not CURRENCY.match(price.unit):
-            yield Problem(where, "unit", f"{price.unit!r} does not start with a currency", "start with three letters, such as USD")
-        elif " per " in price.unit and not price.unit.startswith("USD") and price.usd_rate is None:
+        if " per " in price.unit and not price.unit.startswith("USD") and price.usd_rate is None:
             yield Problem(where, "usd_rate", f"a price in {price.unit} counts only at its own rate", "write usd_rate, such as 1.08")
-        if price.usd_rate == 0:
-            yield Problem(where, "usd_rate", "a currency is worth more than nothing", "write what one unit is worth in USD, such as 1.08")
 
 
 def peaks_are_dense(catalog: _Readable) -> Iterator[Problem]:

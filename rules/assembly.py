@@ -15,6 +15,7 @@ from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
 from rules.sizing.cost import uncounted
+from rules.sizing.prices import of_nothing
 from rules.sizing.site_measured import implausible, left_aside
 from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
@@ -259,5 +260,6 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
             f"no price is known for {names}" + (f"; and {more} more kinds of parts" if more > 0 else "") + ": totals leave them out"
         )
     if candidate.cost is not None:
-        rows += [f"a price is {each}" for each in uncounted(candidate.cost.bom, context.answers, context.catalog)]
+        unused = (*uncounted(candidate.cost.bom, context.answers, context.catalog), *of_nothing(context.catalog))
+        rows += [f"a price is {each}" for each in unused]
     return rows

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.knowledge import DEAREST_USD
+from catalogs.priced import OPEN_PRODUCTS, PRODUCT_SHELVES, is_open
 from rules.answers import RATES, USD, AnswerError
 from rules.exchange import amount_of, halves, is_currency, rates_of
+from rules.own_server import OWN_SERVER_ID
 
 if TYPE_CHECKING:
     from catalogs import Catalog
@@ -16,12 +20,8 @@ if TYPE_CHECKING:
 PRICES = "budget.own_prices"
 RENT = "rent:"
 """What stands before the GPU in a price of a rented GPU-hour: "rent:nvidia-h100-sxm-80gb = 2.10 USD"."""
-BILLED_BY_NAME = ("nfs-file-server", "home-file-server", "parallel-file-system", "object-store")
-"""Lines of the bill that are no product of the catalog: a quote of them is named like this."""
+OWN_SERVER_PRICE = "own_server.price"
 TRAY = "-tray"
-DEAREST_USD = 1e9
-"""No single item costs more: a hundred times the dearest rack of the catalog, in USD."""
-SHELVES = ("nodes", "gpus", "switches", "nics", "cables", "storage", "racks", "pdus", "cooling", "cpus")
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ def own_price(item: str, answers: Answers, catalog: Catalog) -> OwnPrice | None:
 def canonical(name: str, catalog: Catalog) -> str:
     """Return the id of what a price is of: "dgx-h200" is nvidia-dgx-h200; the name itself where no product is called so."""
     bare = name.removeprefix(RENT)
-    for shelf in (getattr(catalog, each) for each in SHELVES):
+    for shelf in (getattr(catalog, each) for each in PRODUCT_SHELVES):
         if bare in shelf:
             return name[: len(name) - len(bare)] + str(shelf[bare].id)
     return name
@@ -70,11 +70,13 @@ def check_own_prices(answers: Answers, catalog: Catalog) -> None:
             raise AnswerError(PRICES, f"{seen[id_]!r} and {item!r} are one item with two prices; keep one of them")
         seen[id_] = item
         name = item.removeprefix(RENT)
-        shelves = (catalog.gpus,) if item.startswith(RENT) else [getattr(catalog, each) for each in SHELVES]
-        if any(name in shelf for shelf in shelves) or name in BILLED_BY_NAME or name.removesuffix(TRAY) in catalog.nodes:
+        shelves = (catalog.gpus,) if item.startswith(RENT) else [getattr(catalog, each) for each in PRODUCT_SHELVES]
+        if any(name in shelf for shelf in shelves) or is_open(name) or name.removesuffix(TRAY) in catalog.nodes:
             continue
-        near = [each for shelf in shelves for each in shelf.near(name, 2, 0.6)][:3]
-        told = f"the nearest: {', '.join(near)}" if near else f"products of the catalog and {', '.join(BILLED_BY_NAME)} have prices"
+        if name == OWN_SERVER_ID:
+            raise AnswerError(PRICES, f"the price of a server of your own is an answer of its own: {OWN_SERVER_PRICE}")
+        near = [*get_close_matches(name, OPEN_PRODUCTS, 1, 0.8), *(each for shelf in shelves for each in shelf.near(name, 2, 0.6))][:3]
+        told = f"the nearest: {', '.join(near)}" if near else f"products of the catalog and {', '.join(OPEN_PRODUCTS)} have prices"
         raise AnswerError(PRICES, f"no item is called {name!r}; {told}")
 
 
@@ -94,5 +96,12 @@ def _prices(given: tuple[str, ...], rates_given: tuple[str, ...]) -> dict[str, O
             raise AnswerError(PRICES, f"{text!r}: nothing on a bill costs over {DEAREST_USD:,.0f} USD apiece; check amount and currency")
         if item in found:
             raise AnswerError(PRICES, f"{item!r} is given two prices; keep one of them")
-        found[item] = OwnPrice(number * rates[currency], value if currency == USD else f"{value} at {rates[currency]:g} USD")
+        found[item] = OwnPrice(number * rates[currency], _words(value, unit, rates[currency]))
     return found
+
+
+def _words(value: str, unit: str, rate: float) -> str:
+    """Return an amount as it was given, with the currency that it is read in and its rate."""
+    if not unit:
+        return f"{value} {USD}"
+    return value if unit == USD else f"{value} at {rate:g} USD"

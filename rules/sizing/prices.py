@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from catalogs.priced import OPEN_PRODUCTS, PRODUCT_SHELVES, can_be_priced
 from catalogs.schema import Kind
 from rules.exchange import is_currency
 from rules.own_server import OWN_SERVER_ID
@@ -117,6 +119,20 @@ def without_rate(item: str, catalog: Catalog, answers: Answers) -> tuple[Price, 
     """Return the purchase prices of a product that count nowhere, because nobody said what their currency is worth in USD."""
     known = exchange_rates(answers)
     return tuple(row for row in _in_other_currencies(catalog.prices).get(item, ()) if currency_of(row) not in known)
+
+
+@lru_cache(maxsize=8)
+def of_nothing(catalog: Catalog) -> tuple[str, ...]:
+    """Return what is said of the prices in folders of the person's own that no part of any bill can have: one sentence per item."""
+    if len(catalog.folders) < 2:  # the project's own are checked by its tests
+        return ()
+    ids = sorted(record.id for name in PRODUCT_SHELVES for record in getattr(catalog, name))
+    told = {}
+    for row in catalog.prices:
+        if not can_be_priced(row.item, ids):
+            near = get_close_matches(row.item, (*ids, *OPEN_PRODUCTS), 1)
+            told[row.item] = f"not counted, because no item is called {row.item!r}" + (f"; the nearest is {near[0]!r}" if near else "")
+    return tuple(told.values())
 
 
 def currency_of(row: Price) -> str:

@@ -128,18 +128,32 @@ BROKEN = {
         {"software/s.toml": {"support": [{"id": "s", "gpus": ["amd-*"], "scope": "x", "status": "y", "fact": "z", **SOURCE}]}},
         "'amd-*'",
     ),
+    "a price of what is spelled like a product": (
+        "priced_items_exist",
+        {"prices/p.toml": {"price": [price(item="good-nics")]}},
+        "'good-nics'",
+    ),
+    "a currency in small letters": ("files_load", {"prices/p.toml": {"price": [price(unit="usd")]}}, "three capital letters"),
+    "a price per month of a part": ("files_load", {"prices/p.toml": {"price": [price(unit="USD/kW/month")]}}, "three capital letters"),
+    "a price beyond all money": ("files_load", {"prices/p.toml": {"price": [price(high=1e300)]}}, "nothing costs over"),
+    "a price beyond any bill": ("files_load", {"prices/p.toml": {"price": [price(unit="EUR", high=9.9e8, usd_rate=1.1)]}}, "apiece"),
+    "half of a price": (
+        "files_load",
+        {"prices/p.toml": {"price": [{key: each for key, each in price().items() if key != "high"}]}},
+        "one of low and high",
+    ),
     "a price of nothing": ("priced_items_exist", {"prices/p.toml": {"price": [price(item="unicorn")]}}, "'unicorn'"),
-    "low above high": ("prices_are_sound", {"prices/p.toml": {"price": [price(low=3000.0)]}}, "not in order"),
+    "low above high": ("files_load", {"prices/p.toml": {"price": [price(low=3000.0)]}}, "low 3000 above high 2500"),
     "a date in words": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="last summer")]}}, "not an ISO date"),
     "a month that does not exist": ("prices_are_sound", {"prices/p.toml": {"price": [price(date="2026-13")]}}, "not an ISO date"),
-    "a price of zero": ("prices_are_sound", {"prices/p.toml": {"price": [price(low=0.0, high=0.0)]}}, "nothing costs nothing"),
+    "a price of zero": ("files_load", {"prices/p.toml": {"price": [price(low=0.0, high=0.0)]}}, "nothing costs nothing"),
     "an hour in euros without a rate": (
         "prices_are_sound",
         {"prices/p.toml": {"price": [price(unit="EUR per GPU-hour")]}},
         "counts only at its own rate",
     ),
-    "a rate of nothing": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="CHF", usd_rate=0.0)]}}, "more than nothing"),
-    "no currency": ("prices_are_sound", {"prices/p.toml": {"price": [price(unit="each")]}}, "currency"),
+    "a rate of nothing": ("files_load", {"prices/p.toml": {"price": [price(unit="CHF", usd_rate=0.0)]}}, "what one unit is worth"),
+    "no currency": ("files_load", {"prices/p.toml": {"price": [price(unit="each")]}}, "currency"),
     "a sparse BF16 peak": ("peaks_are_dense", {"gpus/good-gpu.toml": SPARSE}, "looks like a sparse figure"),
     "a sparse FP8 peak": (
         "peaks_are_dense",
@@ -205,6 +219,12 @@ def test_a_broken_record_fails_its_check(tmp_path, fault):
     assert problems, fault
     assert all(problem.check == name and problem.fix for problem in problems)
     assert any(said in str(problem) for problem in problems), [str(problem) for problem in problems]
+
+
+def test_lines_of_a_bill_that_are_no_product_have_prices_too(tmp_path):
+    named = ("home-file-server", "management-server", "copper-cable-100-gb-s-1-link-per-switch-cage-up-to-2-m", "good-node-support")
+    rows = [price(id=f"p{number}", item=item) for number, item in enumerate(named)]
+    assert check(write_catalog(tmp_path, {"prices/p.toml": {"price": rows}})) == []
 
 
 def test_every_check_is_described_and_proven():

@@ -96,6 +96,8 @@ def with_contracts(tmp_path_factory):
         + 'confidence = "high"\n'
         + row.format("hour", "nvidia-h200-sxm-141gb", "EUR per GPU-hour", 2, 2)
         + 'usd_rate = 1.1\nconfidence = "high"\n'
+        + row.format("typo", "nvidia-dgx-h2000", "USD", 9, 9)
+        + 'confidence = "high"\n'
     )
     return load_catalog([folder])
 
@@ -106,6 +108,8 @@ def test_a_price_list_in_a_currency_without_a_rate_is_named_until_its_rate_is_gi
     (told,) = [each for each in design.notices if "EUR" in each]
     assert "no rate of EUR is known: NVIDIA DGX H200 (350,000 EUR, 2026-11); give its worth in budget.exchange_rates" in told
     assert any("350,000 EUR" in each for each in design.sections["cost"]["notes"])
+    typo = "a price is not counted, because no item is called 'nvidia-dgx-h2000'; the nearest is 'nvidia-dgx-h200'"
+    assert typo in design.notices
     rated = advise(Answers.of({**answers, "budget.exchange_rates": ["EUR = 1.1"]}), with_contracts)
     (servers,) = [line for line in rated.bom if line.item == "nvidia-dgx-h200"]
     assert servers.unit_low == pytest.approx(385_000)
@@ -125,6 +129,8 @@ def test_an_hour_in_euros_counts_at_the_rate_of_its_row(with_contracts, catalog)
         ("budget.own_prices", ["nvidia-dgx-h200"], "NAME = VALUE"),
         ("budget.own_prices", ["nvidia-dgx-h201 = 380k USD"], "nvidia-dgx-h200"),
         ("budget.own_prices", ["nvidia-dgx-h200 = many USD"], "number"),
+        ("budget.own_prices", ["managment-server = 9k USD"], "the nearest: management-server"),
+        ("budget.own_prices", ["own-server = 9k USD"], "own_server.price"),
         ("budget.exchange_rates", ["EURO = 1.08"], "three letters"),
         ("budget.exchange_rates", ["EUR = 0"], "three letters"),
         ("budget.exchange_rates", ["USD = 2"], "one USD is worth 1"),
@@ -153,6 +159,18 @@ def test_an_own_price_stands_before_the_catalog_and_changes_the_bill(catalog):
     lines = {line.item: line for line in candidate.cost.bom}
     assert (lines["nvidia-dgx-b200"].unit_low, lines["nvidia-dgx-b200"].source) == (400_000, "you")
     assert lines["nvidia-sn2201"].unit_high == 5000
+
+
+def test_every_line_of_a_bill_can_have_an_own_price(catalog):
+    """Whatever is named as the bill names it counts: servers and storage, but also cables by their description and what is no product."""
+    open_, _ = chosen(catalog, {"data.users": 50, "scale.nodes": 7})
+    named = [line.item for line in open_.cost.bom]
+    assert {"home-file-server", "management-server"} < set(named)
+    assert any(item.startswith("copper-cable-") for item in named)
+    candidate, _ = chosen(catalog, {"data.users": 50, "scale.nodes": 7, "budget.own_prices": [f"{item} = 10 USD" for item in set(named)]})
+    assert candidate.cost.missing == ()
+    assert {line.source for line in candidate.cost.bom} == {"you"}
+    assert candidate.cost.purchase.expected.magnitude == pytest.approx(10 * sum(line.quantity for line in candidate.cost.bom))
 
 
 # ------------------------------------------------------------------------------------------------------ what owning costs
