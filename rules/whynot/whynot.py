@@ -12,6 +12,7 @@ from rules.constraints import POLICY, SIZES, constraints, least_needed, relaxed
 from rules.remedies import mend
 from rules.smallest import DROPPED, OTHER_COST, SmallestChange, exception_to, smallest_change
 from rules.whatif import with_changes
+from rules.whynot.dividing import plan_changes
 from rules.whynot.margins import Margin, margins_of
 from rules.whynot.obstacles import MOST_OBSTACLES, PRODUCTS, Obstacle, by_answers, excluded_by, rules_of
 from rules.whynot.wishes import Wish, is_renting, wish_of
@@ -296,9 +297,14 @@ def _asked_for(key: str, value: object, answers: Answers, text: str = "") -> Sma
 
 
 def _further(wish: Wish, considered: Considered, forced: Considered) -> tuple[SmallestChange, ...]:
-    """Return changes of answers that limit nothing and may admit it all the same: a server for the tank, a budget that is left open."""
+    """Return changes of answers that limit nothing and may admit it all the same.
+
+    A server for the tank, a budget that is left open, a number of GPUs that a plan divides, what makes its data-parallel ranks.
+    """
     answers, rows = forced.context.answers, []
     chosen = considered.ranking.chosen
+    if wish.kind == "plan" and chosen is not None:
+        return plan_changes(wish, chosen.candidate)
     if wish.name == IMMERSION and chosen is not None:
         text = "name the server, if its vendor releases it for tanks"
         rows.append(SmallestChange(RELEASED, answers.text(RELEASED), chosen.candidate.node.id, OTHER_COST, text))

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from rules.answer_fields import COOLING, FIELDS
-from rules.answers import field_of
+from rules.answers import field_of, shortened
 from rules.findings import Stage
 from rules.whatif import with_changes
 
@@ -29,6 +29,8 @@ _PARTS = {"tp": "tensor", "pp": "pipeline", "cp": "context", "ep": "expert", "dp
 DATA = "data"
 """The part of a plan that is no answer: what the GPUs leave for data parallelism once the others are chosen."""
 NEAR = 0.55
+MOST_WORDS = 80
+"""Characters of what was asked that a message repeats."""
 DECIDED: dict[str, tuple[Stage, str]] = {
     "training.precision": (Stage.VRAM, "precision"),
     "training.optimizer": (Stage.VRAM, "optimizer"),
@@ -66,6 +68,8 @@ class Wish:
     changes: Mapping[str, object]
     met_by: Callable[[Candidate], bool]
     had: bool | None = None
+    data: int = 0
+    """Data-parallel ranks of a plan, which are no answer; 0 where they were not named."""
 
 
 def wish_of(what: str, considered: Considered) -> Wish:
@@ -96,6 +100,8 @@ def is_renting(what: str) -> bool:
 def _answer(words: str, plain: str, considered: Considered) -> Wish | None:
     """Return the wish for an answer: "KEY=VALUE" of any, or the value of one of those that are decided by name; None for neither."""
     key, equals, value = (part.strip() for part in words.partition("="))
+    if equals and not key:
+        return None
     if not equals:
         plain = OTHER_WORDS.get(plain, plain)
         key = next((each for each in DECIDED if plain in field_of(each).choices and plain not in OPEN), "")
@@ -141,11 +147,14 @@ def _product(words: str, catalog: Catalog) -> Wish:
 
 def _plan(words: str, considered: Considered) -> Wish | None:
     """Return the wish for a plan ("TP8 PP4 ZeRO-1") on the chosen servers, None where the words are no plan."""
-    parts = {found["part"].lower().strip().rstrip("-"): found["value"].lower() for found in _PLAN.finditer(words)}
+    named = [(found["part"].lower().strip().rstrip("-"), found["value"].lower()) for found in _PLAN.finditer(words)]
+    parts = dict(named)
     rest = _PLAN.sub("", words).strip()
     chosen = considered.ranking.chosen
     if not parts or rest or chosen is None:
         return None
+    if len(parts) < len(named):
+        raise NoSuchWishError(f"{shortened(words, MOST_WORDS)!r} names a part of the plan twice; a plan has one of each")
     fields = {_PARTS.get(part, part): value if part == "recompute" else int(value) for part, value in parts.items()}
     changes: dict[str, object] = {f"parallelism.{name}": value for name, value in fields.items() if name != DATA}
     candidate = chosen.candidate
@@ -157,4 +166,4 @@ def _plan(words: str, considered: Considered) -> Wish | None:
         plan = each.choice.plan if each.choice else None
         return plan is None or all(getattr(plan, name) == value for name, value in fields.items())
 
-    return Wish("plan", words, changes, met)
+    return Wish("plan", words, changes, met, data=int(fields.get(DATA, 0)))

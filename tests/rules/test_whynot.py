@@ -255,6 +255,32 @@ def test_whatever_is_said_to_admit_it_does(tight, catalog, what):
     assert found.changes or found.together
 
 
+class TestPlans:
+    def test_a_number_of_gpus_that_the_plan_divides(self, catalog):
+        """Five stages of eight ranks are 40 GPUs, five servers of eight: of seven servers two must go or three come."""
+        seven = weighed(catalog, preferences__nodes=["nvidia-dgx-h100"], scale__nodes=7, model__preset="llama-3.1-70b")
+        found, wish = why_not(seven, "TP8 PP5"), wish_of("TP8 PP5", seven)
+        sizes = [each for each in found.changes if each.key == "scale.gpus"]
+        assert [each.after for each in sizes] == ["40", "80"]
+        for each in sizes:
+            good = consider(with_changes(with_changes(seven.context.answers, wish.changes), each.changes), catalog).ranking.good
+            assert any(wish.met_by(one.candidate) for one in good)
+
+    def test_data_parallel_ranks_follow_from_the_others(self, one, catalog):
+        """Sixteen GPUs, two replicas: eight ranks of tensor parallelism leave two."""
+        change = next(each for each in why_not(one, "DP2").changes if each.key == "parallelism.tensor")
+        assert change.after == "8"
+
+    def test_a_part_that_is_named_twice(self, one):
+        with pytest.raises(NoSuchWishError, match="twice"):
+            wish_of("TP8 TP4", one)
+
+    def test_a_long_word_makes_a_short_message(self, one):
+        with pytest.raises(NoSuchWishError) as caught:
+            wish_of("x" * 3000, one)
+        assert len(str(caught.value)) < 500
+
+
 class TestAnswers:
     def test_words_that_mean_an_answer(self, one):
         named = {"fp8": "training.precision", "object storage": "preferences.storage", "JAX": "software.framework"}
