@@ -15,7 +15,7 @@ from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
 from rules.sizing.cost import uncounted
-from rules.sizing.prices import of_nothing
+from rules.sizing.prices import NOT_COUNTED, of_nothing
 from rules.sizing.site_measured import implausible, left_aside
 from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
@@ -261,5 +261,5 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
         )
     if candidate.cost is not None:
         unused = (*uncounted(candidate.cost.bom, context.answers, context.catalog), *of_nothing(context.catalog))
-        rows += [f"a price is {each}" for each in unused]
+        rows += [f"{NOT_COUNTED}{each}" for each in unused]
     return rows

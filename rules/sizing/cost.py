@@ -77,7 +77,11 @@ def cost_of(candidate: Candidate, context: Context) -> CostEstimate:
         per_million_units=_per_million(per_gpu_hour, candidate),
         bom=lines,
         missing=missing,
-        notes=(*_notes(candidate, server, energy, extra, missing), *uncounted(lines, answers, catalog), *_unused(lines, answers, catalog)),
+        notes=(
+            *_notes(candidate, server, energy, extra, missing),
+            *(f"not counted, because {each}" for each in uncounted(lines, answers, catalog)),
+            *_unused(lines, answers, catalog),
+        ),
         outlay=outlay,
         yearly=yearly,
         charges=extra,
@@ -251,8 +255,7 @@ def uncounted(lines: Iterable[BomLine], answers: Answers, catalog: Catalog) -> t
         for row in without_rate(line.item, catalog, answers):
             told.setdefault(currency_of(row), []).append(f"{line.name} ({row.low:,.0f} {row.unit}, {row.date})")
     return tuple(
-        f"not counted, because no rate of {currency} is known: {', '.join(dict.fromkeys(names))}; give its worth in {RATES}"
-        for currency, names in told.items()
+        f"no rate of {currency} is known: {', '.join(dict.fromkeys(names))}; give its worth in {RATES}" for currency, names in told.items()
     )
 
 

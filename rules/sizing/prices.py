@@ -32,6 +32,8 @@ CONFIDENCE = ("none", "low", "medium", "high")
 ALL_IN_FACTS: Mapping[str, tuple[str, str]] = {"nvidia-h100-sxm-80gb": ("capital-per-h100", "all_in")}
 """Published cost per GPU of a whole cluster, by GPU: the fact and its value. It includes the network."""
 YOURS = "you"
+NOT_COUNTED = "a price is not counted, because "
+"""How a design begins to say that a price was found and could not be used."""
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,7 @@ def of_nothing(catalog: Catalog) -> tuple[str, ...]:
     for row in catalog.prices:
         if not can_be_priced(row.item, ids):
             near = get_close_matches(row.item, (*ids, *OPEN_PRODUCTS), 1)
-            told[row.item] = f"not counted, because no item is called {row.item!r}" + (f"; the nearest is {near[0]!r}" if near else "")
+            told[row.item] = f"no item is called {row.item!r}" + (f"; the nearest is {near[0]!r}" if near else "")
     return tuple(told.values())
 
 

@@ -160,10 +160,11 @@ def _run_in_phases(candidate: Candidate) -> dict[str, str]:
 
 def _delivery(candidate: Candidate, context: Context) -> dict[str, object]:
     """Return the delivery schedule with its critical path, in weeks from the order."""
-    rows = []
-    for each in placed(tasks_of(candidate, context.catalog)):
+    rows, tasks = [], tasks_of(candidate, context.catalog)
+    names = {task.id: task.name for task in tasks}
+    for each in placed(tasks):
         task = each.task
-        row: dict[str, object] = {"task": task.name, "after": list(task.after), "critical": each.critical}
+        row: dict[str, object] = {"task": task.name, "after": [names[id_] for id_ in task.after], "critical": each.critical}
         row["weeks"] = "unknown" if task.weeks is None else [round(week, 1) for week in task.weeks]
         row |= {"starts": [round(week, 1) for week in each.start], "ends": [round(week, 1) for week in each.end], "basis": task.basis}
         rows.append(row)

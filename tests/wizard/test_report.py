@@ -17,6 +17,7 @@ from wizard.pictures import PICTURES
 from wizard.report.blocks import Heading, Items, Paragraph, PictureBlock, Table
 from wizard.report.contents import contents
 from wizard.report.markdown import markdown
+from wizard.report.money import amount
 from wizard.report.page import page
 from wizard.report.without_money import without_money
 
@@ -100,6 +101,36 @@ def test_tables_name_their_columns_and_sentences_end_once(weighed):
     assert [line for line in sentences if re.search(r"[?!.]\.( |$)", line)] == []
     assert not re.search(r"^- [a-z]+\.[a-z_]+: ", markdown(weighed[2]), re.MULTILINE), "a name of a key stands where words should"
     assert "ask server vendor" not in words
+
+
+def table(blocks, *begins):
+    return next(block for block in blocks if isinstance(block, Table) and block.head[: len(begins)] == begins)
+
+
+def test_what_it_costs_and_when_it_is_there_stand_in_the_report(weighed):
+    """Every total with its range, what it leaves out, what moves it, dated offers with source; no unknown time is told as none."""
+    blocks = weighed[2]
+    totals = {row[0]: row[1:] for row in table(blocks, "cost", "low").rows}
+    assert {"the purchase, net", "owning it for 3 years", "a GPU-hour, used or not", "the run"} <= set(totals)
+    assert any(isinstance(block, Items) and any(row.startswith("Left out of every total: ") for row in block.rows) for block in blocks)
+    assert len(table(blocks, "input of the cost").rows) == 5
+    assert all(date and source for _, _, date, source, _ in table(blocks, "offer").rows)
+    bought = table(blocks, "number", "part")
+    assert bought.head[-3:] == ("date of the price", "source of the price", "confidence")
+    assert all(row[3] == "unknown" or (row[5] and row[6]) for row in bought.rows)
+    (mounting,) = [row for row in table(blocks, "task").rows if row[0] == "mounting and cabling"]
+    assert mounting[2:4] == ("unknown", "unknown")
+    assert mounting[1].startswith("at least ")
+    assert {row[3] for row in table(blocks, "task").rows if row[2] == "unknown"} == {"unknown"}
+
+
+def test_amounts_keep_the_digits_that_matter():
+    assert [amount(text) for text in ("4839257 USD", "3.637 USD/hour", "0.06274 USD", "unknown")] == [
+        "4.84M USD",
+        "3.64 USD",
+        "0.0627 USD",
+        "unknown",
+    ]
 
 
 def test_special_characters_are_text_and_nothing_else(weighed):

@@ -120,6 +120,7 @@ def _earlier(output: str | None) -> dict[str, object]:
 def _narrate(design: Design, output: str | None) -> None:
     """Tell in a few lines what came out."""
     from rules.findings import Kind
+    from rules.sizing.prices import NOT_COUNTED
     from rules.sizing.site_measured import NOT_USED
     from wizard.summary import headline
 
@@ -134,7 +135,7 @@ def _narrate(design: Design, output: str | None) -> None:
         for change in each.changes[:1]:
             narrate(f"        smallest change: {change.key}: {change.text}")
     for notice in design.notices:
-        if notice.startswith(NOT_USED):
+        if notice.startswith((NOT_USED, NOT_COUNTED)):
             narrate(f"▲ {notice}")
     warnings, questions = len(design.of_kind(Kind.WARNING)), len(design.of_kind(Kind.QUESTION))
     counts = ((warnings, "warning"), (len(design.assumptions), "assumption"), (questions, "vendor question"))

@@ -10,6 +10,7 @@ from wizard.comparing import BY_ID, entries_of, price_of
 from wizard.interview import load_interview
 from wizard.preferences import currency, own_note
 from wizard.report.blocks import Block, Heading, Items, Paragraph, PictureBlock, Table
+from wizard.report.money import costs, delivery
 from wizard.shown import value_text
 from wizard.summary import addressee, figure_texts, short_money
 
@@ -46,7 +47,8 @@ def contents(design: Design, considered: Considered | None, meta: Mapping[str, A
     blocks += _reasons(design)
     for title, rows in (("Warnings", _warnings(design)), ("What is assumed", _assumptions(design))):
         blocks += [Heading(2, title), Items(tuple(rows))] if rows else []
-    blocks += [*_materials(design), *_alternatives(design, considered), *_rejected(design), *_questions(design)]
+    blocks += [*_materials(design), *costs(design), *delivery(design)]
+    blocks += [*_alternatives(design, considered), *_rejected(design), *_questions(design)]
     return [*blocks, *_grounds(design, meta)]
 
 
@@ -165,8 +167,10 @@ def _materials(design: Design) -> Iterable[Block]:
         low, high = line.unit_low, line.unit_high if line.unit_high is not None else line.unit_low
         unit = "unknown" if low is None else _range(low, high or low)
         total = "unknown" if low is None else _range(low * line.quantity, (high or low) * line.quantity)
-        rows.append((f"{line.quantity:,}", line.name, line.category.replace("_", " "), unit, total, line.date, line.confidence))
-    yield Table(("number", "part", "kind", "price of one", "price of all", "price of", "confidence"), tuple(rows), right=(0, 3, 4))
+        kind = line.category.replace("_", " ")
+        rows.append((f"{line.quantity:,}", line.name, kind, unit, total, line.date, line.source, line.confidence))
+    head = ("number", "part", "kind", "price of one", "price of all", "date of the price", "source of the price", "confidence")
+    yield Table(head, tuple(rows), right=(0, 3, 4))
     unpriced = sum(line.unit_low is None for line in design.bom)
     if unpriced:
         yield Paragraph(

@@ -58,12 +58,13 @@ def _rows(rows: Iterable[str]) -> Iterable[str]:
             yield text
 
 
-def _table(table: Table) -> Table:
+def _table(table: Table) -> Table | None:
     columns = [place for place, head in enumerate(table.head) if not MONEY_HEADS.search(head)]
     rows = tuple(tuple(row[place] for place in columns) for row in table.rows if not set(SECRET) & set(row))
     right = tuple(columns.index(place) for place in table.right if place in columns)
     head = tuple(table.head[place] for place in columns)
-    return Table(head, tuple(row for row in rows if not _tells(*row)), right)
+    left = tuple(row for row in rows if not _tells(*row))
+    return Table(head, left, right) if left and head else None
 
 
 def _tells(*texts: str) -> bool:
