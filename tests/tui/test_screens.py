@@ -132,6 +132,9 @@ async def test_of_a_long_conflict_the_reason_is_cut_and_not_the_way_out():
         begin = next(number for number, line in enumerate(lines) if "CONFLICT" in line)
         assert lines[begin + 2].rstrip().endswith("…")
         assert "Change one: budget to 2M USD · fewer nodes" in lines[begin + 3]
+        await pilot.click("#conflict")
+        await rest(app, pilot)
+        assert "Change: budget to 2M USD" in screen_text(app)  # a click on it leads to its remedies
 
 
 async def test_a_remedy_can_be_applied_and_undone():

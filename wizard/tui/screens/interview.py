@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import on
 from textual.containers import Container, Horizontal, Vertical, VerticalScroll
 from textual.content import Content
+from textual.events import Click
 from textual.style import Style
 
 from rules.answers import AnswerError
@@ -310,6 +311,15 @@ class InterviewScreen(WizardScreen):
             question = self.interview.question(each)
             label = question.label.strip() if question is not None else each
             self.notify(f"{label} {value_text(each, before.values[each])} is taken back: both cannot hold. Undo brings it back.", timeout=8)
+
+    @on(Click, "#conflict")
+    def on_conflict_clicked(self) -> None:
+        """Show what stands behind the conflict, with its remedies."""
+        from wizard.tui.pages import finding_row
+
+        design = self.work.design
+        if design is not None and design.conflicts and not self.work.error:
+            self.wizard.call_later(self.wizard.show_behind, finding_row(design.conflicts[0]))
 
     @on(Entered)
     def on_entered(self, event: Entered) -> None:
