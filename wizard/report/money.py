@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from rules.design import Design
 
+COSTS_TITLE = "What it costs"
 UNKNOWN = "unknown"
 TOTALS = (
     ("purchase", "the purchase, net"),
@@ -40,7 +41,7 @@ def costs(design: Design) -> Iterable[Block]:
     cost: Mapping[str, Any] | None = design.sections.get("cost")
     if not cost:
         return
-    yield Heading(2, "What it costs")
+    yield Heading(2, COSTS_TITLE)
     yield Table(("cost", *ENDS), tuple(_totals(cost)), right=(1, 2, 3))
     yield Items(tuple(f"{note[0].upper()}{note[1:]}." for note in cost.get("notes", ())))
     parts = tuple((name.replace("_", " "), amount(value)) for name, value in design.sections.get("cost.part", {}).items())

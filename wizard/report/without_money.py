@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from wizard.exports.design_without_prices import AMOUNT, CURRENCIES, SECRET, sentences_without_money
 from wizard.report.blocks import Heading, Items, Paragraph, PictureBlock, Table
+from wizard.report.money import COSTS_TITLE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,8 +26,18 @@ CURRENCY = re.compile(rf"\b(?:{CURRENCIES})\b")
 
 def without_money(blocks: Sequence[Block]) -> list[Block]:
     """Return the blocks of a report without anything on money; headings that nothing stands under go too."""
-    kept = [found for block in blocks if (found := _cleaned(block)) is not None]
+    kept = [found for block in _outside_costs(blocks) if (found := _cleaned(block)) is not None]
     return [block for place, block in enumerate(kept) if not (isinstance(block, Heading) and _is_empty(kept, place))]
+
+
+def _outside_costs(blocks: Sequence[Block]) -> Iterable[Block]:
+    """Yield the blocks that do not stand under the heading of costs."""
+    inside = False
+    for block in blocks:
+        if isinstance(block, Heading) and block.level <= 2:
+            inside = block.text == COSTS_TITLE
+        if not inside:
+            yield block
 
 
 def _is_empty(blocks: Sequence[Block], place: int) -> bool:
