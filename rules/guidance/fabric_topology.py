@@ -113,6 +113,20 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         decides=("fabric.storage.network", "{front_gbps} Ethernet, two links per node, shared by storage and in-band"),
     ),
     Rule(
+        id="fabric.leaf_spine",
+        stage=Stage.FABRIC,
+        kind=Kind.DECISION,
+        strength=Strength.STRONG,
+        when=(F.layout == "tree",),
+        guidance=("G2e.1", "G2e.2"),
+        because=(
+            "All adapters of a node hang on one leaf{in_each_plane}, at most {unit_nodes} nodes on each, so nodes of a leaf are one hop "
+            "apart. Losing a leaf takes {leaf_loss_percent} of a node's rate, losing a spine {spine_loss_percent} of what passes between "
+            "leaves."
+        ),
+        decides=("fabric.compute.topology", "leaf-spine, {tiers} tiers: {switch_words}, {oversubscription}:1"),
+    ),
+    Rule(
         id="fabric.managers_no_port",
         stage=Stage.FABRIC,
         kind=Kind.WARNING,
@@ -174,6 +188,21 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         because=(
             "Adapter i of every node goes to leaf i of its unit of {unit_nodes} nodes, so GPUs of one rail are one hop apart. Losing "
             "a leaf takes {leaf_loss_percent} of a node's rate, losing a spine {spine_loss_percent} of what passes between leaves."
+        ),
+        decides=("fabric.compute.topology", "rail-optimized, {tiers} tiers: {switch_words}, {oversubscription}:1"),
+    ),
+    Rule(
+        id="fabric.rails_many",
+        stage=Stage.FABRIC,
+        kind=Kind.DECISION,
+        strength=Strength.ADVICE,
+        when=(F.layout == "rail", F.nics_per_node > limit("fab-rail")),
+        guidance=("G2e.1", "G2e.2"),
+        thresholds=("fab-rail",),
+        because=(
+            "Adapter i of every node goes to leaf i of its unit of {unit_nodes} nodes: {nics_per_node} rails, where published designs have "
+            "{limit_fab_rail}. Losing a leaf takes {leaf_loss_percent} of a node's rate, losing a spine {spine_loss_percent} of what "
+            "passes between leaves."
         ),
         decides=("fabric.compute.topology", "rail-optimized, {tiers} tiers: {switch_words}, {oversubscription}:1"),
     ),

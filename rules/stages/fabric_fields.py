@@ -31,7 +31,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("core", "core switches"),
     FactField("tiers", "tiers of switches"),
     FactField("planes", "independent planes"),
-    FactField("layout", "single, tree or rail; none without a network"),
+    FactField("layout", "single, tree (leaf-spine) or rail; none without a network"),
     FactField("layout_words", "the same in words"),
     FactField("in_each_plane", "where several planes have each its switch, in words, else empty"),
     FactField("switch_loss", "what the loss of a switch of one tier does, in words"),
