@@ -140,14 +140,13 @@ def _product(words: str, catalog: Catalog) -> Wish:
     names = [*FABRICS, *COOLING, *answers, *vendors, *(each.id for each in catalog.gpus), *(each.id for each in catalog.nodes)]
     near = difflib.get_close_matches(words.lower(), names, n=3, cutoff=NEAR)
     hint = f"the nearest: {', '.join(near)}" if near else "'cluster-wizard catalog list gpus' and 'nodes' print all"
-    raise NoSuchWishError(
-        f"{words!r} is no GPU, server, vendor, fabric, cooling, plan such as 'TP8 PP2' or answer such as 'training.precision=fp8'; {hint}"
-    )
+    kinds = "GPU, server, vendor, fabric, cooling, plan such as 'TP8 PP2' or answer such as 'training.precision=fp8'"
+    raise NoSuchWishError(f"{shortened(words, MOST_WORDS)!r} is no {kinds}; {hint}")
 
 
 def _plan(words: str, considered: Considered) -> Wish | None:
     """Return the wish for a plan ("TP8 PP4 ZeRO-1") on the chosen servers, None where the words are no plan."""
-    named = [(found["part"].lower().strip().rstrip("-"), found["value"].lower()) for found in _PLAN.finditer(words)]
+    named = [(str(found["part"]).lower().strip().rstrip("-"), str(found["value"]).lower()) for found in _PLAN.finditer(words)]
     parts = dict(named)
     rest = _PLAN.sub("", words).strip()
     chosen = considered.ranking.chosen
