@@ -57,6 +57,15 @@ class TestTheContract:
         assert sum(memory["terms"].values()) == pytest.approx(memory["expected"], rel=1e-4)
         assert row["verdict"] in ("fits", "at_risk")
 
+    @pytest.mark.parametrize(
+        "changes", [{}, {"micro_batch": 4, "recompute": None, "cp": 1, "dp": 8}, {"model": "dlrm-22.8b", "cp": 1, "dp": 8}]
+    )
+    def test_the_terms_of_the_step_add_up_to_it(self, changes):
+        """The second run recomputes only as far as memory asks for it; the third has no transformer layers."""
+        row = one(**changes)
+        assert sum(row["step_terms"].values()) == pytest.approx(row["iteration_s"], rel=1e-4)
+        assert min(row["step_terms"].values()) > 0
+
     def test_rows_keep_their_order_and_both_kinds_of_table_are_read(self):
         assert [row["id"] for row in estimate(RUN | {"id": "z"}, RUN | {"id": "a"}, RUN | {"id": "z"})] == ["z", "a", "z"]
         assert estimate(RUN, kind="memory")[0] == estimate(RUN)[0]
@@ -104,6 +113,11 @@ class TestWhatCannotBeEstimated:
         assert row["memory_gib"] is row["iteration_s"] is row["tflops_per_gpu"] is None
         assert word in row["notes"][0]
 
+    def test_the_table_says_why(self):
+        called = call("estimate", "-", stdin=table(RUN | {"tp": 4, "gpus": 6}, RUN))
+        assert "r0: 6 GPUs cannot be split into tp 4 × pp 1 × cp 2; expected a multiple of 8" in called.out
+        assert "\nr1:" not in called.out
+
     def test_other_rows_are_estimated_all_the_same(self):
         rows = estimate(RUN | {"model": "nobody-knows"}, RUN)
         assert rows[0]["verdict"] == "unknown"
@@ -117,6 +131,21 @@ class TestWhatCannotBeEstimated:
 
 
 class TestWhatARowDoesNotSay:
+    def test_names_of_the_frameworks_are_read(self):
+        """By Megatron's arguments: tensor 2, context 2, so two ranks; the time is that of the row in short words."""
+        named = {"tp": None, "cp": None, "dp": None, "tensor_model_parallel_size": 2, "context_parallel_size": 2, "global_batch": None}
+        assert one(**named, global_batch_size=128)["iteration_s"] == one(tp=2, dp=2)["iteration_s"]
+
+    def test_a_misspelt_key_is_named(self):
+        notes = one(tp=None, tpp=2)["notes"]
+        assert "'tpp' is not read; 'tp' would be" in notes
+        assert not any("is not read" in note for note in one(loss_scale=3, iteration_s=12.27)["notes"])
+
+    def test_a_kernel_that_nobody_knows_changes_nothing(self):
+        row = one(kernel="zzz")
+        assert row["iteration_s"] == one()["iteration_s"]
+        assert "kernel 'zzz' is not known: taken as not stated" in row["notes"]
+
     def test_recomputation_is_only_what_memory_asks_for(self):
         """Eight sequences of 8,192 tokens do not fit 80 GB without it; a single one on four GPUs does."""
         roomy, tight = one(recompute=None, tp=4, cp=1, dp=2), one(recompute=None, micro_batch=8, cp=1, dp=8)

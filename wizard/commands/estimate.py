@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 RATE = "tokens/s/GPU"
 COLUMNS = ("id", "s/step", "from", "to", RATE, "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
 UNKNOWN = "?"
+OTHER_TERMS = {"memory": "bytes through memory", "exchange": "exchange of embeddings", "overhead": "fixed cost of a step"}
+"""Terms of models without transformer layers in words."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,11 +46,12 @@ def run(options: argparse.Namespace) -> int:
         return code
     _print_table(results)
     if not options.notes:
+        _print_reasons(results)
         _print_remedies(results)
     if options.notes:
         for result in results:
             print(f"\n{result['id']}")
-            for note in result["notes"]:
+            for note in [*_step_note(result), *result["notes"]]:
                 print(f"  {note}")
     unanswered = sum(result["tflops_per_gpu"] is None for result in results)
     told = "" if options.notes else "; --notes prints what was assumed"
@@ -62,6 +65,25 @@ def _print_table(results: list[dict[str, Any]]) -> None:
     for line in lines:
         middle = [cell.rjust(width) for cell, width in zip(line[1:-1], widths[1:-1], strict=True)]
         print("  ".join([line[0].ljust(widths[0]), *middle, line[-1]]).rstrip())
+
+
+def _print_reasons(results: list[dict[str, Any]]) -> None:
+    """Print below the table why rows have no time."""
+    for result in results:
+        if result["tflops_per_gpu"] is None and result["notes"]:
+            print(f"\n{result['id']}: {result['notes'][0]}")
+
+
+def _step_note(result: dict[str, Any]) -> list[str]:
+    """Return where the step goes, in a line."""
+    from rules.sizing.plan_report import WORDS
+
+    words = {**WORDS, **OTHER_TERMS}
+    terms = sorted((result["step_terms"] or {}).items(), key=lambda item: -item[1])
+    if not terms:
+        return []
+    parts = ", ".join(f"{words.get(name, name)} {seconds:.4g} s" for name, seconds in terms)
+    return [f"the step of {result['iteration_s']:.4g} s: {parts}"]
 
 
 def _print_remedies(results: list[dict[str, Any]]) -> None:

@@ -107,7 +107,7 @@ def _remedies(case: RunCase, plan: Plan, notes: list[str]) -> list[dict[str, Any
 
 
 def _printed(id_: str, notes: list[str]) -> dict[str, Any]:
-    unknown = dict.fromkeys(("iteration_s", "step_range", *RATES.values(), "tflops_per_gpu", "mfu", "memory_gib"))
+    unknown = dict.fromkeys(("iteration_s", "step_range", "step_terms", *RATES.values(), "tflops_per_gpu", "mfu", "memory_gib"))
     return {"id": id_, **unknown, "verdict": "unknown", "device": None, "remedies": [], "notes": notes}
 
 
@@ -260,6 +260,7 @@ def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str
     return {
         "iteration_s": rounded(expected) if case.batch_stated else None,
         "step_range": {"low": rounded(step.low.to("s").magnitude / expected), "high": rounded(step.high.to("s").magnitude / expected)},
+        "step_terms": {name: rounded(each.to("s").magnitude) for name, each in step.terms.items()} if case.batch_stated else None,
         **rates,
         "tflops_per_gpu": rounded(step.tflops_per_gpu),
         "mfu": rounded(step.model_flops_utilization) if step.model_flops_utilization <= 1 else None,
@@ -267,9 +268,14 @@ def _time_fields(case: RunCase, plan: Plan, kernel: MemoryModel, notes: list[str
 
 
 def _scaled(step: StepEstimate, share: float) -> StepEstimate:
-    """Return the step in `share` of its time, with what hangs on the time; its terms stay those of the whole recomputation."""
+    """Return the step in `share` of its time, with what hangs on the time; what falls away is recomputation, as far as there is any."""
+    saved, repeated = step.expected * (1 - share), step.terms.get("recompute", 0 * step.expected)
+    shorter = (
+        {**step.terms, "recompute": repeated - saved} if saved < repeated else {name: each * share for name, each in step.terms.items()}
+    )
     return replace(
         step,
+        terms=shorter,
         low=step.low * share,
         expected=step.expected * share,
         high=step.high * share,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from wizard.files import FileError
-from wizard.imports.run_words import spelled
+from wizard.imports.run_words import misspelt, spelled
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,6 +31,11 @@ _TEXTS = (
 )  # fmt: skip
 _LABELS = ("table",)
 """Free texts of which something may be recognised; whatever else they are is no error."""
+_NOT_READ = (
+    "id", "source", "table", "note", "mode", "verified", "params", "gpu_mem_gib", "iteration_s", "tokens_per_s_per_gpu", "tokens_per_s",
+    "images_per_s", "samples_per_s", "tflops_per_gpu", "hw_tflops_per_gpu", "mfu", "hfu", "peak_mem_gib", "peak_mem_gb", "fits",
+)  # fmt: skip
+"""Keys of what was measured, and of where a row comes from."""
 _MODEL_POSITIVE = ("layers", "hidden", "ffn", "heads", "kv_heads", "vocab", "head_dim", "moe_ffn")
 _MODEL_WHOLE = (
     "experts", "topk", "shared_expert_ffn", "dense_layers", "mtp_layers", "sliding_window", "full_attention_layers", "q_lora_rank",
@@ -43,11 +48,15 @@ _MODEL_TEXTS = ("attention", "embedding_precision", "optimizer", "hybrid")
 
 @dataclass(frozen=True)
 class RunRow:
-    """One row: its id and the values that describe the run; what was measured is left out. `problem`: why it cannot be read, or ""."""
+    """One row: its id and the values that describe the run; what was measured is left out. `problem`: why it cannot be read, or "".
+
+    `misspelt` are sentences about keys that are not read although they look like some that are.
+    """
 
     id: str
     values: Mapping[str, Any]
     problem: str = ""
+    misspelt: tuple[str, ...] = ()
 
     def count(self, key: str) -> int | None:
         """Return a whole number of the row, or None where it is not stated."""
@@ -100,7 +109,9 @@ def _row(raw: Mapping[str, Any], place: str, path: str) -> RunRow:
     checker.kept |= {key: raw[key] for key in _LABELS if isinstance(raw.get(key), str)}
     if "model" not in raw:
         checker.problems.append("model: expected the name of a [models.*] table or of a model in the catalog")
-    return RunRow(name, checker.kept, "; ".join(checker.problems))
+    known = (*_POSITIVE, *_WHOLE, *_FLAGS, *_TEXTS)
+    unread = [key for key in raw if key not in known and key not in _NOT_READ]
+    return RunRow(name, checker.kept, "; ".join(checker.problems), misspelt(unread, known))
 
 
 def _model(raw: Mapping[str, Any], name: str) -> Mapping[str, Any]:

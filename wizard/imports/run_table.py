@@ -29,6 +29,7 @@ from wizard.imports.run_words import (
     STAGE_OF_SHARDING,
     Precision,
     adapters_of,
+    kernel_known,
     offload_of,
     optimizer_of,
     post_training_of,
@@ -96,6 +97,7 @@ def interpret(row: RunRow, models: Mapping[str, Mapping[str, Any]], catalog: Cat
     hardware = machines.get(row.text("gpu"), row.count("network_gbps")) if row.text("gpu") else None
     row, known = with_recipe(row, hardware.gpu if hardware is not None else "", catalog)
     told = [*notes, *_hardware_notes(row, hardware, catalog), *known, *_unread(row)]
+    row = _without_unknown(row)
     numbers = _precision(row, told)
     precision = numbers.name
     base = _layout(row, shape, told)
@@ -160,7 +162,8 @@ def _layout(row: RunRow, shape: ModelShape, notes: list[str]) -> Plan:
     if gpus > inside and not shards and not any(row.count(key) for key in ("tp", "pp", "cp", "dp")):
         raise Unanswerable("the row states no parallel sizes (tp, pp, cp, dp): give those that the run had")
     if gpus % inside:
-        raise Unanswerable(f"{gpus} GPUs cannot be split into tp {tensor} × pp {pipeline} × cp {context}; expected a multiple of {inside}")
+        sizes = f"tp {tensor:,} × pp {pipeline:,} × cp {context:,}"
+        raise Unanswerable(f"{counted(gpus, 'GPU')} cannot be split into {sizes}; expected a multiple of {inside:,}")
     data = gpus // inside
     if stated is not None and stated != data:
         notes.append(f"dp {stated} contradicts {gpus} GPUs of tp {tensor} × pp {pipeline} × cp {context}: {data} is taken")
@@ -247,7 +250,12 @@ def _unread(row: RunRow) -> list[str]:
     """Return a note for each word that is not known and taken as not stated."""
     recompute, sharding = row.text("recompute"), row.text("sharding")
     unread = {"recompute": recompute if recompute_of(recompute) is None else "", "sharding": "" if sharding_of(sharding) else sharding}
-    return [f"{key} {word!r} is not known: taken as not stated" for key, word in unread.items() if word]
+    unread["kernel"] = "" if kernel_known(row.text("kernel")) else row.text("kernel")
+    return [*row.misspelt, *(f"{key} {word!r} is not known: taken as not stated" for key, word in unread.items() if word)]
+
+
+def _without_unknown(row: RunRow) -> RunRow:
+    return row if kernel_known(row.text("kernel")) else replace(row, values={**row.values, "kernel": ""})
 
 
 def _indivisible(row: RunRow, base: Plan, batch: int, shape: ModelShape) -> tuple[str, ...]:
@@ -260,8 +268,9 @@ def _indivisible(row: RunRow, base: Plan, batch: int, shape: ModelShape) -> tupl
     uneven = uneven if base.pipeline > 1 else (f"vpp {chunks} is left out: there is no pipeline",) if chunks > 1 else ()
     if batch % (base.data * micro) == 0:
         return uneven
-    told = f"a global batch of {batch} is no multiple of {counted(base.data, 'data-parallel rank')} × micro_batch {micro}"
-    return (*uneven, f"{told}: training code refuses it; {max(1.0, batch / (base.data * micro)):.3g} micro-batches are timed")
+    told = f"a global batch of {batch:,} is no multiple of {counted(base.data, 'data-parallel rank')} × micro_batch {micro:,}"
+    timed = max(1.0, batch / (base.data * micro))
+    return (*uneven, f"{told}: training code refuses it; {'one micro-batch is' if timed == 1 else f'{timed:.3g} micro-batches are'} timed")
 
 
 def _adapters(row: RunRow, shape: ModelShape, notes: list[str]) -> str:

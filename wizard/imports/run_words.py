@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
 PRECISIONS = {
     "bf16": "bf16", "amp_bf16": "bf16", "fp16": "fp16", "amp": "fp16", "amp_fp16": "fp16", "fp32": "fp32", "tf32": "tf32",
@@ -112,8 +112,24 @@ _OTHER_NAMES = {
     "recompute": ("recompute_granularity", "activation_checkpointing", "activation_checkpoint", "gradient_checkpointing"),
     "offload": ("cpu_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload", "offload_param"),
     "schedule": ("pipeline_schedule", "pp_schedule", "pipeline_parallel_schedule"),
+    "tp": ("tensor_model_parallel_size", "tensor_parallel_size", "tensor_parallel", "tensor"),
+    "pp": ("pipeline_model_parallel_size", "pipeline_parallel_size", "pipeline_parallel", "pipeline"),
+    "cp": ("context_parallel_size", "context_parallel", "context"),
+    "ep": ("expert_model_parallel_size", "expert_parallel_size", "expert_parallel", "expert"),
+    "etp": ("expert_tensor_parallel_size",),
+    "dp": ("data_parallel_size", "data_parallel"),
+    "vpp": ("virtual_pipeline_model_parallel_size", "virtual_stages"),
+    "seq_len": ("seq_length", "sequence_length"),
+    "global_batch": ("global_batch_size", "gbs"),
+    "micro_batch": ("micro_batch_size", "mbs"),
+    "gpus": ("num_gpus", "world_size"),
 }
-"""Other names of a row's settings [Megatron-LM and DeepSpeed arguments; torchtitan and Transformers configurations]."""
+"""Other names of a row's settings [Megatron-LM, NeMo and DeepSpeed arguments; torchtitan and Transformers configurations], and those that
+designs of this tool have."""
+_KERNELS = re.compile(r"flash|fused|rms|torch|cudnn|sdpa|megatron|eager|naive|apex")
+"""What names of attention kernels contain: fused ones, and operators of PyTorch or of Megatron-LM before FlashAttention."""
+_NEAR = 0.75
+"""Likeness from which a key that is not read is taken for a misspelt one."""
 _SWITCHED = {"cpu_offload": ("no", "parameters"), "offload_param": ("no", "parameters"), "offload": ("no", "optimizer")}
 """What a switch of that name turns on, where it is not simply "yes"."""
 _UNUSED_AT_0 = ("vpp", "ep", "etp", "cp")
@@ -179,6 +195,20 @@ def recompute_of(stated: str) -> Recompute | None:
     if some is not None and "uniform" not in word:
         return Recompute("full", layers=int(some[1] or some[2]))
     return Recompute("full") if _ALL.search(word) else None
+
+
+def kernel_known(stated: str) -> bool:
+    """Return whether a text names attention kernels that are told apart, or none."""
+    return not stated or _KERNELS.search(stated.lower()) is not None
+
+
+def misspelt(keys: Iterable[str], known: Sequence[str]) -> tuple[str, ...]:
+    """Return a sentence for each key that is not read although it looks like one of the `known` ones."""
+    from difflib import get_close_matches
+
+    others = [each for names in _OTHER_NAMES.values() for each in names]
+    found = {key: get_close_matches(key.lower(), [*known, *others], 1, _NEAR) for key in keys if key not in others}
+    return tuple(f"{key!r} is not read; {near[0]!r} would be" for key, near in found.items() if near)
 
 
 def adapters_of(stated: str) -> str:
