@@ -13,6 +13,8 @@ pytestmark = [pytest.mark.tty, pytest.mark.xdist_group("tty")]
 
 MOST_BYTES_PER_KEY = 2000
 """What a key may cost at 80×24, so that a line of 20 kB/s carries ten keys a second."""
+MOST_BYTES_PER_PAGE = 25_000
+"""What a page may cost: painted whole for each of its six changes of layout it would cost 32 kB."""
 MAIN_SCREENS = (("F4", "Design  Compare"), ("F5", "candidates"), ("F6", "next"), ("C-r", "Move a limit"), ("F7", "Check your answers"))
 SEQUENCE = re.compile(r"\x1b\[[\d;]*m")
 
@@ -122,8 +124,11 @@ def test_a_key_costs_little_on_a_slow_line(tmp_path):
         for letter in b"Massachusetts":
             program.send(bytes([letter]))
             costs.append(len(program.read(0.4)))
+        program.send(b"\x1bOS")  # F4, a page that is quite another
+        page = len(program.read(4))
         costs.sort()
         assert costs[len(costs) // 2] <= MOST_BYTES_PER_KEY, costs
         assert costs[-1] > 0  # a loaded machine may echo two letters at once
+        assert 2000 < page <= MOST_BYTES_PER_PAGE
     finally:
         program.close()

@@ -7,7 +7,8 @@ from collections import deque
 from typing import TYPE_CHECKING
 
 from textual import events
-from textual.app import App
+
+from wizard.tui.frugal_app import FrugalApp
 
 if TYPE_CHECKING:
     from textual.message_pump import MessagePump
@@ -20,7 +21,7 @@ MODIFIED = frozenset(("alt", "ctrl", "super", "meta", "hyper"))
 """What a key is held down with where it writes no letter."""
 
 
-class KeysApp(App[int]):
+class KeysApp(FrugalApp):
     """Hands on keys and pastes one by one.
 
     Textual acts on some keys at once, while those before them are still on their way through the queues of the widgets, or still
