@@ -123,4 +123,10 @@ def trial_of(value: str, base: Considered, other: Considered) -> Trial | None:
 
 def sentence_of(trials: Sequence[Trial]) -> str:
     """Return what trials lead to: "with 10 kW nothing fits; nearest is …"."""
-    return "; ".join(f"with {each.value} {'it is' if each.fits else 'nothing fits; nearest is'} {each.chosen}" for each in trials)
+    return "; ".join(f"with {each.value} {_outcome(each)} {each.chosen}" for each in trials)
+
+
+def _outcome(trial: Trial) -> str:
+    if not trial.fits:
+        return "nothing fits; nearest is"
+    return "every answer is met, by" if "fits" in trial.changed else "it is"

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 MOST_GPUS = 2
 """So many other GPUs are named whose step time might turn the choice; the model's error spans many."""
+MOST_NAMED = 3
+"""So many servers of unknown price are named; the rest is counted."""
 FAILURES_MATTER = 0.01
 """Below this spread of the share of time that makes progress, failures turn no choice, and no design is made for them."""
 
@@ -56,6 +58,7 @@ def _cheaper(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
     """Yield the candidates that could come first within the ranges of prices, and those of unknown price; the first of each GPU."""
     high = chosen.figures.purchase_high_usd
     seen = {(chosen.candidate.gpu.id, False)}
+    unpriced: list[Ranked] = []
     for other in considered.ranking.good:
         low = other.figures.purchase_low_usd
         kind = (other.candidate.gpu.id, low is None)
@@ -63,14 +66,19 @@ def _cheaper(considered: Considered, chosen: Ranked) -> Iterator[Doubt]:
             continue
         seen.add(kind)
         name = _name(other.candidate)
-        if low is None and chosen.figures.purchase_usd is not None:
-            text = f"nobody has named a price of {name}: below {grouped(chosen.figures.purchase_usd, 3)} USD in all it could come first"
-            yield Doubt(other.candidate.node.id, "price", "unknown", (), 1, text)
-        elif low is not None and high is not None and _worth_at(other, low) < _worth_at(chosen, high):
+        if low is None:
+            unpriced.append(other)
+        elif high is not None and _worth_at(other, low) < _worth_at(chosen, high):
             prices = f"{name} could cost {grouped(low, 3)} USD and the choice {grouped(high, 3)} USD"
             text = f"{prices}, then it comes first by {chosen.measure}: quotes of both would settle it"
             trial = Trial(f"{grouped(low, 3)} USD", name, True, ("server",))
             yield Doubt(other.candidate.node.id, "price", f"{grouped(other.figures.purchase_usd or low, 3)} USD", (trial,), 3, text)
+    if unpriced and chosen.figures.purchase_usd is not None:
+        named = [_name(each.candidate) for each in unpriced[:MOST_NAMED]]
+        more = f" and {len(unpriced) - MOST_NAMED} more" if len(unpriced) > MOST_NAMED else ""
+        below = f"below {grouped(chosen.figures.purchase_usd, 3)} USD in all one of them could come first"
+        text = f"nobody has named a price of {', '.join(named)}{more}: {below}"
+        yield Doubt(unpriced[0].candidate.node.id, "price", "unknown", (), 1, text)
 
 
 def _worth_at(each: Ranked, purchase_usd: float) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from types import SimpleNamespace
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import consider
 from rules.answers import Answers
-from rules.doubts import totals_of
+from rules.doubts import Trial, sentence_of, totals_of
 from rules.rates import failure_trials
 from rules.sizing.reliability import failure_rate, restart_seconds
 from rules.uncertain_rates import price_doubts, rate_doubts
@@ -173,3 +174,12 @@ def test_totals_carry_their_ranges(considered):
 
 def _chosen(considered):
     return considered, considered.ranking.chosen
+
+
+def test_what_has_no_price_is_one_doubt_and_what_would_meet_every_answer_says_so(catalog):
+    given = {"model.preset": "llama-3.1-8b", "training.tokens": "1T", "scale.mode": "deadline", "facility.cooling": ["air", "liquid"]}
+    unknown = [each for each in price_doubts(*_chosen(consider(Answers.of(given), catalog))) if each.assumed == "unknown"]
+    assert len(unknown) == 1
+    assert re.search(r"nobody has named a price of .*, .* and \d+ more: below [\d,]+ USD", unknown[0].text)
+    assert sentence_of([Trial("9 kW", "2 × X", True, ("fits",))]) == "with 9 kW every answer is met, by 2 × X"
+    assert sentence_of([Trial("9 kW", "2 × X", True, ("GPU",))]) == "with 9 kW it is 2 × X"
