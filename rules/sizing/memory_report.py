@@ -141,16 +141,18 @@ def offloaded_bytes(workload: Workload, plan: Plan) -> Ends:
 
     Gradients, master weights and moments of every trained parameter [ZeRO-Offload, arXiv:2101.06840 §4], its weight too where parameters
     leave the GPU; bare, and with the working factor of buffers and pinned copies. With drives the gradients alone stay in memory, and the
-    least is nothing.
+    least is nothing. Without sharding every data-parallel rank keeps a whole copy, of experts every group of expert-parallel ranks.
     """
     if plan.offload == "none":
         return 0.0, 0.0, 0.0
     state = state_bytes(workload.precision, workload.optimizer)
+    copies = 1 if plan.zero_stage else max(1, plan.data * plan.context // plan.expert)
+    parameters = copies * workload.trainable_parameters
     if plan.offload == "nvme":
-        held = state.gradient * workload.trainable_parameters
+        held = state.gradient * parameters
         return 0.0, held, WORKING_FACTOR * held
     each = state.total - (0.0 if plan.offload == "parameters" else state.weight)
-    bare = each * workload.trainable_parameters
+    bare = each * parameters
     return bare, WORKING_FACTOR * bare, WORKING_FACTOR * bare
 
 

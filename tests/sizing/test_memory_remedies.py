@@ -72,6 +72,8 @@ def test_host_memory_of_offloaded_state():
     assert low / 1e9 == pytest.approx(590, rel=0.01)
     assert expected / 1e9 == pytest.approx(885, rel=0.01)
     assert offloaded_bytes(made, Plan(zero_stage=3)) == (0.0, 0.0, 0.0)
+    sharded, whole = (offloaded_bytes(made, Plan(data=8, zero_stage=stage, offload="optimizer"))[0] for stage in (1, 0))
+    assert whole == 8 * sharded, "without sharding each of eight ranks keeps the whole state on its host"
 
 
 LLAMA_70B = {"model__preset": "llama-3.1-70b", "training__sequence_length": 8192, "training__global_batch": 512}
