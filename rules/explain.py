@@ -60,6 +60,12 @@ WORDS = {
     "days": "summary.days",
     "power": "power.total",
     "memory": "memory.verdict",
+    "step time": "performance.step",
+    "bubble": "performance.step_parts.pipeline_bubble",
+    "communication": "performance.exposed_communication",
+    "throughput": "performance.tokens_per_second",
+    "utilization": "summary.mfu",
+    "utilisation": "summary.mfu",
 }
 """Words that people ask by, and the conclusion that they mean; asked only where nothing in the design has that name."""
 NEAR = 0.55

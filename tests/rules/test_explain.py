@@ -382,6 +382,9 @@ class TestPlainWords:
             ("price", "cost.purchase"),
             ("racks", "facility.racks"),
             ("ZeRO-1", "memory.sharding"),
+            ("step time", "performance.step"),
+            ("bubble", "performance.step_parts.pipeline_bubble"),
+            ("throughput", "performance.tokens_per_second"),
             ("rail-optimized", "fabric.compute.topology"),
         ],
     )
