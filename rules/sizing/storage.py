@@ -97,10 +97,14 @@ def dataset_bytes(workload: Workload) -> float | None:
 
 
 def reference_rates(data_kind: str, gpus: int, catalog: Catalog) -> tuple[float, float]:
-    """Return the read and write rates that NVIDIA's H100 SuperPOD reference gives to `gpus` GPUs for this kind of data."""
+    """Return the read and write rates that NVIDIA's H100 SuperPOD reference gives to `gpus` GPUs for this kind of data.
+
+    It is drawn for 32 to 128 nodes; however large a cluster is, no run writes checkpoints faster than the threshold `sto-global-ckpt-cap`.
+    """
     level = _LEVELS.get(data_kind, "superpod-h100-good")
     read, write = (fact_value(catalog.facts, level, key).to("GB/s") * GB for key in ("gpu_read", "gpu_write"))
-    return read * gpus, write * gpus
+    most = threshold_number(catalog.thresholds, "sto-global-ckpt-cap") * TB
+    return read * gpus, min(write * gpus, most)
 
 
 def restore_seconds(restart_s: float) -> float:

@@ -54,6 +54,13 @@ def test_reference_of_a_superpod_unit(catalog):
     for kind, read, write in (("text", 15, 7), ("image", 40, 20), ("video", 125, 62)):
         assert reference_rates(kind, 256, catalog) == (pytest.approx(read * GB, rel=0.01), pytest.approx(write * GB, rel=0.01))
 
+    def test_the_reference_of_the_largest_clusters_does_not_pass_what_any_run_writes(self, catalog):
+        """At 7 GB/s for 256 GPUs, 100,000 GPUs would write 2.7 TB/s; VAST counted far less than 1 TB/s in 85,000 checkpoints."""
+        read, write = reference_rates("text", 100_000, catalog)
+        assert read == pytest.approx(100_000 / 256 * 15 * GB, rel=0.01)
+        assert write == 1e12
+        assert reference_rates("text", 16_384, catalog)[1] == pytest.approx(64 * 7 * GB, rel=0.01)
+
 
 def test_a_quarter_more_capacity_than_needed(catalog):
     """ML Engineering: 100 TB that must be writable are bought as 125 TB."""
