@@ -257,6 +257,19 @@ _RELIABILITY_RULES: tuple[Rule, ...] = (
         ),
     ),
     Rule(
+        id="reliability.rate_own",
+        stage=_STAGE,
+        kind=Kind.ASSUMPTION,
+        strength=Strength.ADVICE,
+        when=(F.rate_is_assumed == True, F.own_machine == True),  # noqa: E712
+        guidance=("G1b.3",),
+        thresholds=("rel-rate-h100", "rel-mtbf-scale"),
+        because=(
+            "No failure rate of {gpu} is published; {node} is counted with {rate_basis}: an interruption every {mtbf}, between {mtbf_low} "
+            "and {mtbf_high}, so that {goodput_percent} of the time makes progress."
+        ),
+    ),
+    Rule(
         id="reliability.rate_unpublished",
         stage=_STAGE,
         kind=Kind.QUESTION,

@@ -114,17 +114,20 @@ class TestOverTheCorpus:
                     if each.decides and seen.fires(each):
                         assert decided.setdefault(each.decides[0], each.id) == each.id, (run.case["name"], each.id)
 
-    def test_of_every_candidate_it_is_said_how_it_is_wired_and_whether_its_framework_runs(self):
+    def test_of_every_candidate_it_is_said_how_it_is_wired_whether_its_framework_runs_and_how_often_it_fails(self):
         """What a stage always has to settle, some rule settles, whatever the facts: no value of theirs falls between rules."""
         frameworks = [each for id_, each in all_rules().items() if id_.startswith("software.framework_")]
         topologies = [each for each in all_rules().values() if each.decides and each.decides[0] == "fabric.compute.topology"]
         technologies = [each for each in all_rules().values() if each.decides and each.decides[0] == "fabric.compute.technology"]
-        assert min(len(frameworks), len(topologies), len(technologies)) >= 4
+        rates = [each for id_, each in all_rules().items() if id_.startswith("reliability.rate")]
+        assert min(len(frameworks), len(topologies), len(technologies), len(rates) + 1) >= 4
         wired = 0
         for run in runs():
             for seen in run.seen:
                 if Stage.SOFTWARE in seen.facts:
                     assert sum(seen.fires(each) for each in frameworks) == 1, run.case["name"]
+                if Stage.RELIABILITY in seen.facts:
+                    assert sum(seen.fires(each) for each in rates) == 1, run.case["name"]
                 if seen.facts.get(Stage.FABRIC, {}).get("layout", "none") != "none":
                     assert sum(seen.fires(each) for each in topologies) == 1, run.case["name"]
                     assert sum(seen.fires(each) for each in technologies) == 1, run.case["name"]
