@@ -79,7 +79,7 @@ class CompareScreen(TabScreen):
         self.query_one("#columns", Quiet).put(self._head(columns, problem, len(shown), len(everyone)))
         rows = [Option(self._line(entry, columns), id=entry.id) for entry in shown]
         why = "no candidate passes the filter" if everyone else self.work.why_no_design
-        self.query_one(PointedList).refill(rows or [Option(Content(f"   {why}"), disabled=True)])
+        self.query_one(PointedList).refill(rows or [Option(Content(f"   {why}"), disabled=True)], follow=True)
 
     def _show_plot(self, rows: Sequence[Entry]) -> None:
         across, up = (BY_ID[name] for name in AXES[self.axes])
