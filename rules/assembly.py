@@ -39,7 +39,7 @@ def assemble(context: Context, judged: Sequence[Judged], ranking: Ranking, rejec
     answers, version = context.answers, context.catalog.version
     if chosen is None:
         return Design(
-            answers, version, "", "", "", False, None, {}, (), (_nothing_allowed(rejected),),
+            answers, version, "", "", "", False, None, {}, (), (_nothing_allowed(rejected, context),),
             assumptions(context, None), (), tuple(_ordered(rejected)),
         )  # fmt: skip
     candidate = chosen.candidate
@@ -233,11 +233,24 @@ def _ordered(rows: Sequence[Rejected]) -> list[Rejected]:
     return sorted(rows, key=lambda each: (order[each.kind], each.candidate))
 
 
-def _nothing_allowed(rejected: Sequence[Rejected]) -> Finding:
+def _nothing_allowed(rejected: Sequence[Rejected], context: Context) -> Finding:
     reasons = sorted({each.rule for each in rejected if each.kind == "answers"}) or ["the size"]
     searched = [each for each in rejected if each.kind == "search"]
     because = searched[0].because if searched else f"the answers exclude every node type, by {', '.join(reasons)}"
-    return Finding("proposals.nothing_allowed", Stage.VRAM, Kind.REJECT, Strength.HARD, because, ("G4.1",), remedies=())
+    homeless = _in_no_server(context)
+    told = "describe your own server with it, its number of GPUs, its adapters and its power too"
+    remedies = tuple(Remedy("own_server.gpu", each, told) for each in homeless[:1])
+    if homeless:
+        because = f"no server of the catalog carries {' or '.join(homeless)}, which preferences.gpus asks for"
+    return Finding("proposals.nothing_allowed", Stage.VRAM, Kind.REJECT, Strength.HARD, because, ("G4.1",), remedies=remedies)
+
+
+def _in_no_server(context: Context) -> list[str]:
+    """Return the GPUs that were asked for, where no server of the catalog carries any of them."""
+    catalog = context.catalog
+    named = [catalog.gpus[name] for name in context.answers.names("preferences.gpus")]
+    carried = {node.gpu for node in catalog.nodes}
+    return [] if any(gpu.id in carried for gpu in named) else [gpu.name for gpu in named]
 
 
 def _notices(candidate: Candidate, context: Context) -> list[str]:
