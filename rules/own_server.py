@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 OWN_SERVER_ID = "own-server"
+ON_BOARDS = ("SXM", "OAM")
 BASELINE_GBPS = 100.0
 """The rate of the adapter that a server has at least: 100 GbE is the common baseline (guidance G2a.1)."""
 
@@ -29,7 +30,7 @@ def own_server(answers: Answers, catalog: Catalog) -> Node | None:
     if gpu is None:
         near = catalog.gpus.nearest(name)
         raise AnswerError("own_server.gpu", f"no GPU is called {name!r}" + (f"; the nearest is {near!r}" if near else ""))
-    count = answers.count("own_server.gpus") or 1
+    count = answers.count("own_server.gpus") or _usual_count(gpu)
     return Node(
         id=OWN_SERVER_ID,
         name=f"own server with {count} × {gpu.name}",
@@ -55,6 +56,11 @@ def _usual_topology(gpu: Gpu) -> str:
         if gpu.scale_up.domain.to("") > 2
         else "pcie"
     )
+
+
+def _usual_count(gpu: Gpu) -> int:
+    """Return how many GPUs a server has where it is not said: modules come on boards of as many as their links join, cards alone."""
+    return int(gpu.scale_up.domain.to("")) if gpu.form_factor.startswith(ON_BOARDS) else 1
 
 
 def _usual_domain(gpu: Gpu, count: int) -> int:

@@ -7,6 +7,7 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import advise, consider
 from rules.answers import Answers
+from rules.own_server import own_server
 from rules.proposals import ladder
 
 
@@ -94,6 +95,12 @@ def test_a_higher_budget_never_makes_a_good_design_bad(catalog):
 
 def test_the_ladder_holds_smooth_counts():
     assert ladder(20) == (1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 20)
+
+
+@pytest.mark.parametrize(("gpu", "count"), [("nvidia-h800-sxm-80gb", 8), ("nvidia-a100-pcie-80gb", 1), ("amd-mi300x", 8)])
+def test_an_own_server_has_as_many_gpus_as_their_board(catalog, gpu, count):
+    """HGX and OAM boards carry eight modules; cards come one by one."""
+    assert own_server(Answers.of({"own_server.gpu": gpu}), catalog).gpu_count == count
 
 
 def test_an_own_server_without_adapters_is_rated_and_wired_alike(catalog):
