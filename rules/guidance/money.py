@@ -151,7 +151,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.price_known == True, F.has_missing_network == True),
         guidance=("G7.5",),
-        because="{missing_network_words} no price and are in no total: {missing_network}.",
+        because="{missing_network_words} no price, so no total holds {missing_network}.",
         ask=Ask(
             to="network vendor",
             ask="What do these cost, delivered: {missing_network}?",
@@ -221,7 +221,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.price_known == True, F.has_missing_server == True),
         guidance=("G7.5",),
-        because="{missing_server_words} no price and are in no total: {missing_server}.",
+        because="{missing_server_words} no price, so no total holds {missing_server}.",
         ask=Ask(
             to="server vendor",
             ask="What do these cost, delivered: {missing_server}?",
@@ -253,7 +253,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.price_known == True, F.has_missing_site == True),
         guidance=("G7.5",),
-        because="{missing_site_words} no price and are in no total: {missing_site}.",
+        because="{missing_site_words} no price, so no total holds {missing_site}.",
         ask=Ask(
             to="datacenter",
             ask="What do these cost, delivered: {missing_site}?",
@@ -284,7 +284,7 @@ _PRICE_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.price_known == True, F.has_missing_storage == True),
         guidance=("G7.5",),
-        because="{missing_storage_words} no price and are in no total: {missing_storage}.",
+        because="{missing_storage_words} no price, so no total holds {missing_storage}.",
         ask=Ask(
             to="storage vendor",
             ask="What do these cost, delivered: {missing_storage}?",
