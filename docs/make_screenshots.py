@@ -24,7 +24,7 @@ PICTURES = {
     "screen": ("pagedown", "pagedown", "tab"),
     "design": ("f4",),
     "compare": ("f5",),
-    "look": ("f6",),
+    "look": ("f6", "4"),
 }
 """The pictures, and the keys that lead to each from the first question."""
 PNG_WIDTH = 1100
