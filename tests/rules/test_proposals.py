@@ -237,8 +237,8 @@ def test_a_budget_says_what_the_next_server_would_cost(catalog):
 
 def test_a_budget_that_a_desktop_leaves_over_is_told_why(catalog):
     """LoRA of 8B on 60,000 USD: a DGX Spark is 3,999 USD, and nobody builds a cluster of fifteen unasked."""
-    answers = {"model__preset": "llama-3.1-8b", "workload__kind": "fine_tuning_lora", "scale__mode": "budget", "budget__purchase": "60k USD"}
-    best = considered(catalog, **answers).ranking.chosen
+    answers = {"model__preset": "llama-3.1-8b", "workload__kind": "fine_tuning_lora", "scale__mode": "budget"}
+    best = considered(catalog, **answers, budget__purchase="60k USD").ranking.chosen
     assert (best.candidate.node.id, best.candidate.units) == ("nvidia-dgx-spark", 1)
     told = "a desktop system is bought once; name it under preferences.nodes to build a cluster of it"
     assert told in " ".join(each.because for each in best.candidate.findings)
