@@ -37,8 +37,8 @@ def test_the_first_bar_is_the_step_of_the_design():
     stall = candidate.facts[Stage.STORAGE_CPU]["stall_percent"] / 100
     assert float(lines[1].split()[-1]) == pytest.approx(seconds / (1 - stall), rel=0.01)
     assert f"chosen: {candidate.choice.plan.label}" in lines
-    told = re.search(r"the chosen step in s: (.*?) expected; ", " ".join(lines))[1]
-    assert sum(float(part.split()[-1]) for part in told.split(", ")) == pytest.approx(float(lines[1].split()[-1]), rel=0.01)
+    told = re.search(r"the chosen step: (.*?) s expected; ", " ".join(lines))[1]
+    assert sum(float(part.split()[-1]) for part in told.split(" + ")) == pytest.approx(float(lines[1].split()[-1]), rel=0.01)
 
 
 def test_slow_storage_shows_as_waiting_for_data():

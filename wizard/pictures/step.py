@@ -42,8 +42,8 @@ def _bars(considered: Considered) -> Bars:
     parts = {**_parts(choice.step), **_stalls(considered, choice.step)}
     rows = (("chosen", parts), *((f"next best {number}", _parts(step)) for number, (_, _, step) in enumerate(others, 1)))
     notes = [f"chosen: {choice.plan.label}", *(f"next best {number}: {plan.label}" for number, (plan, _, _) in enumerate(others, 1))]
-    told = ", ".join(f"{name} {shown(amount)}" for name, amount in sorted(parts.items(), key=lambda item: -item[1]))
-    notes.append(f"the chosen step in s: {told}")
+    told = " + ".join(f"{name} {shown(amount)}" for name, amount in sorted(parts.items(), key=lambda item: -item[1]))
+    notes.append(f"the chosen step: {told} s")
     low, high = (choice.step.low.to("s").magnitude, choice.step.high.to("s").magnitude)
     notes.append(f"expected; the chosen step may take {shown(low)} to {shown(high)} s")
     return Bars(TITLE, "s", rows, notes=tuple(notes))
