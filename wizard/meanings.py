@@ -35,6 +35,8 @@ _FIGURES = {
 }
 """The key figures of a candidate (`rules.design.Figures`) in words."""
 _CODE = re.compile(r"[a-z0-9]+(?:_[a-z0-9]+)+")
+_DOLLARS = re.compile(r"(?<![\d,.])\d{5,}(?= USD\b)")
+"""An amount that is long enough to be read in groups of three digits."""
 _TAIL = re.compile(r"; .*|, (?:0|empty|none|negative) (?:where|without) .*")
 """What a meaning says of values that are absent; no reader of a value that is there needs it."""
 
@@ -88,4 +90,4 @@ def value_words(value: object) -> str:
     text = str(value)
     if _CODE.fullmatch(text) or text in _NAMED:
         return choice_label(text)
-    return in_units(_CODE.sub(lambda found: choice_label(found[0]), text))
+    return in_units(_DOLLARS.sub(lambda found: f"{int(found[0]):,}", _CODE.sub(lambda found: choice_label(found[0]), text)))

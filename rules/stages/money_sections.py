@@ -111,7 +111,7 @@ def _rent(cost: CostEstimate, candidate: Candidate, context: Context) -> dict[st
     owned = cost.years * HOURS_PER_YEAR * candidate.gpus
     found = rent_or_buy(cost, candidate.gpu.id, owned, run_gpu_hours(candidate, context), context.catalog, context.answers)
     if not found.offers:
-        return {}
+        return {"notes": [f"no cloud price of a GPU-hour of {candidate.gpu.name} is known, so that renting is not compared: ask for one"]}
     section: dict[str, object] = {}
     if found.run_rent is not None:
         section["run"] = [format_quantity(quantity(each, "USD"), "USD") for each in found.run_rent]
@@ -166,7 +166,9 @@ def _delivery(candidate: Candidate, context: Context) -> dict[str, object]:
         task = each.task
         row: dict[str, object] = {"task": task.name, "after": [names[id_] for id_ in task.after], "critical": each.critical}
         row["weeks"] = "unknown" if task.weeks is None else [round(week, 1) for week in task.weeks]
-        row |= {"starts": [round(week, 1) for week in each.start], "ends": [round(week, 1) for week in each.end], "basis": task.basis}
+        row["starts"] = [round(week, 1) for week in each.start]
+        row["ends"] = "unknown" if task.weeks is None else [round(week, 1) for week in each.end]
+        row["basis"] = task.basis
         rows.append(row)
     return {"task": rows}
 

@@ -16,6 +16,7 @@ from rules.sizing.renting import costs_at, crossing_of, offers_of
 from rules.sizing.results import CostEstimate, Range
 from rules.sizing.schedule import Phase, Task, phases_of, placed, run_days_in_phases
 from rules.sizing.sensitivity import sensitivities
+from rules.stages.money_sections import describe
 from wizard.pictures import text
 
 B200 = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-b200"], "scale.nodes": 8, "training.tokens": "1T"}
@@ -174,6 +175,19 @@ def test_every_line_of_a_bill_can_have_an_own_price(catalog):
 
 
 # ------------------------------------------------------------------------------------------------------ what owning costs
+
+
+def test_what_is_not_known_of_renting_and_delivery_is_said(catalog):
+    """No cloud price of a GB300 is in the catalog, and nobody publishes how long its racks take: neither is left away, nor a zero."""
+    assert rental_range("nvidia-gb300", catalog) is None
+    racks = {"preferences.nodes": ["nvidia-gb300-nvl72"], "scale.nodes": 36, "facility.cooling": ["air", "liquid"]}
+    candidate, context = chosen(catalog, racks)
+    sections = describe(candidate, context)
+    (told,) = sections["cost.rent"]["notes"]
+    assert told.startswith("no cloud price of a GPU-hour of NVIDIA GB300")
+    tasks = {row["task"]: row for row in sections["delivery"]["task"]}
+    assert (tasks["servers"]["weeks"], tasks["servers"]["ends"]) == ("unknown", "unknown")
+    assert tasks["burn-in and acceptance"]["after"] == ["mounting and cabling"]
 
 
 def test_the_arithmetic_of_a_token_is_written_without_an_exponent(catalog):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from rules.design import Figures
+from wizard.meanings import value_words
 from wizard.summary import figure_texts, short_days, short_money, short_power, short_time
 
 
@@ -14,6 +15,11 @@ from wizard.summary import figure_texts, short_days, short_money, short_power, s
 )
 def test_power(kilowatts, shown):
     assert short_power(kilowatts) == shown
+
+
+def test_amounts_of_sections_are_told_in_groups_of_digits():
+    assert value_words("4839257 USD") == "4,839,257 USD"
+    assert value_words("owning 9999 USD, 5536.5 USD or 1234567 USD") == "owning 9999 USD, 5536.5 USD or 1,234,567 USD"
 
 
 @pytest.mark.parametrize(

@@ -76,12 +76,18 @@ def _ends(found: object) -> tuple[str, str, str]:
     return "", amount(found), ""
 
 
+_ORIGIN = ("date", "source", "confidence")
+
+
 def _rent(rent: Mapping[str, Any]) -> Iterable[Block]:
-    if not rent.get("offer"):
+    if not rent:
         return
     yield Heading(3, "Renting instead")
-    rows = [(each["what"], _span(each["low"], each["high"]), each["date"], each["source"], each["confidence"]) for each in rent["offer"]]
-    yield Table(("offer", "price of a GPU-hour", "date of the price", "source of the price", "confidence"), tuple(rows), right=(1,))
+    rows = [
+        (each["what"], _span(each["low"], each["high"]), each["date"], each["source"], each["confidence"]) for each in rent.get("offer", ())
+    ]
+    if rows:
+        yield Table(("offer", "price of a GPU-hour", "date of the price", "source of the price", "confidence"), tuple(rows), right=(1,))
     crossing = rent.get("crossing_utilisation")
     told = [f"Owning and renting cost the same where the GPUs are busy {_shares(crossing)}."] if crossing else []
     if rent.get("run"):
