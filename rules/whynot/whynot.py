@@ -15,6 +15,7 @@ from rules.whatif import with_changes
 from rules.whynot.dividing import plan_changes
 from rules.whynot.margins import Margin, margins_of
 from rules.whynot.obstacles import MOST_OBSTACLES, PRODUCTS, Obstacle, by_answers, excluded_by, rules_of
+from rules.whynot.plan_weighed import plan_obstacle
 from rules.whynot.wishes import Wish, is_renting, wish_of
 
 if TYPE_CHECKING:
@@ -196,6 +197,10 @@ def _never(wish: Wish, forced: Considered) -> tuple[Obstacle, ...]:
     several = any(each.candidate.nodes > 1 for each in (*ranking.good, *ranking.unproven, *ranking.bad))
     if wish.kind == "fabric" and not several:
         return (Obstacle("search", "fabric.single_node", "a design of one server has no fabric between servers"),)
+    if wish.kind == "plan" and ranking.chosen is not None:
+        weighed = plan_obstacle(wish, ranking.chosen.candidate, forced.context)
+        if weighed is not None:
+            return (weighed,)
     rows = [each for each in forced.rejected if each.kind == "search"]
     if rows:
         return tuple(Obstacle("search", each.rule, f"{each.name}: {each.because}") for each in rows[:1])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 from catalogs import load_catalog
@@ -127,6 +129,17 @@ class TestWhyNot:
         """Tensor parallelism over eight GPUs adds communication to a model that fits on one: the step takes longer."""
         (obstacle,) = why_not(one, "TP8").obstacles
         assert next(each.by for each in obstacle.margins if each.field == "step time") > 0
+
+    def test_a_plan_that_does_not_fit_says_what_it_would_hold(self, catalog):
+        """70B by TP8, ZeRO-1 over 8: 8.8 billion parameters a GPU at 6 + 12/8 bytes are 62 GiB, activations of 8,192 tokens 20 more."""
+        design = weighed(
+            catalog, model__preset="llama-3.1-70b", scale__nodes=8, training__sequence_length=8192, training__global_batch=128,
+            preferences__nodes=["nvidia-dgx-h100"],
+        )  # fmt: skip
+        (obstacle,) = why_not(design, "TP8 PP1 DP8 ZeRO-1 MB1", changes=False).obstacles
+        assert obstacle.rule == "plans.memory"
+        held = re.search(r"is expected not to fit: its fullest GPU would hold ([\d.]+) GiB .* of the 79.6 GiB", obstacle.because)
+        assert 82 <= float(held[1]) <= 95
 
     def test_a_gpu_without_a_server(self, one, catalog):
         having = {node.gpu for node in catalog.nodes}
