@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import re
 from functools import lru_cache
 
@@ -11,6 +13,7 @@ from catalogs import load_catalog
 from rules.advisor import Considered, consider
 from rules.answers import Answers
 from rules.sizing.placed import alike, placed_racks
+from wizard.exports import write
 from wizard.pictures import power, power_line, racks, racks_row
 from wizard.summary import places_text
 
@@ -107,6 +110,16 @@ TANKS = {
     "model.preset": "llama-3.1-8b", "scale.nodes": 12, "preferences.nodes": ["nvidia-dgx-h100"], "facility.cooling": ["immersion"],
     "facility.immersion_released": ["nvidia-dgx-h100"],
 }  # fmt: skip
+
+
+def test_a_cable_of_several_links_is_bought_once():
+    """Sixteen DGX H100: adding up the schedule as a buyer does, a length for each label, and not one for each link."""
+    design, stream = designed({**SIXTEEN, "preferences.fabric": "infiniband"}), io.StringIO()
+    write("cables-csv", design, stream)
+    rows = list(csv.DictReader(io.StringIO(stream.getvalue())))
+    bought = sum({row["label"]: float(row["length (m)"]) for row in rows}.values())
+    assert sum(float(row["length (m)"]) for row in rows) > bought + 100, "twin cables between leaves and spines"
+    assert f"; {bought / 1000:.1f} km bought in all" in " ".join(racks_row.text(design, 400))
 
 
 def test_tanks_are_called_tanks():

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from catalogs.sums import plain_sum
 from rules.counting import counted
 from rules.sizing.fabric.floor import ROW_RACKS
 from rules.sizing.fabric.media import medium_words
@@ -141,17 +142,17 @@ def _hall(considered: Considered) -> Hall | None:
     fabric = chosen.candidate.fabric
     networks = [each for each in (fabric.compute, fabric.storage, fabric.out_of_band) if each is not None] if fabric is not None else []
     links = sum(sum(network.links.values()) for network in networks)
-    metres = 0.0
+    lengths: dict[str, float] = {}
     if links > MOST_LINKS:
         for network in networks:
             media.update(network.media)
-        return Hall(rows, bundles, media, longest, metres, counted=False)
+        return Hall(rows, bundles, media, longest, 0.0, counted=False)
     for row in schedule_of(chosen.candidate, considered.context):
         bundles[row.lower.rack, row.upper.rack] += 1
         media[row.medium] += 1
         longest[row.medium] = max(longest.get(row.medium, 0.0), row.run_m)
-        metres += row.length_m
-    return Hall(rows, bundles, media, longest, metres, counted=True)
+        lengths[row.label] = row.length_m  # links that share a cable have its label
+    return Hall(rows, bundles, media, longest, plain_sum(lengths.values()), counted=True)
 
 
 def _drawn_rows(hall: Hall) -> list[tuple[int, tuple[PlacedRack, ...] | None]]:
