@@ -45,19 +45,23 @@ class Doubt:
 
 @dataclass(frozen=True)
 class Total:
-    """A figure of the choice with its range, as it follows from the ranges of prices, rates and the model's error."""
+    """A figure of the choice with its range, as it follows from the ranges of prices, rates and the model's error.
+
+    `at_least`: parts without a price are not in it.
+    """
 
     name: str
     unit: str
     low: float
     expected: float
     high: float
+    at_least: bool = False
 
     @property
     def text(self) -> str:
         """Return the total as text: "purchase 2,540,000 USD (2,100,000 to 3,050,000)"."""
         ends = f" ({grouped(self.low, 3)} to {grouped(self.high, 3)})" if self.low != self.high else ""
-        return f"{self.name} {grouped(self.expected, 3)} {self.unit}{ends}"
+        return f"{self.name} {'at least ' if self.at_least else ''}{grouped(self.expected, 3)} {self.unit}{ends}"
 
 
 def totals_of(chosen: Ranked) -> tuple[Total, ...]:
@@ -68,8 +72,14 @@ def totals_of(chosen: Ranked) -> tuple[Total, ...]:
     rows: list[tuple[str, str, Range | StepEstimate | None]] = [("a step", "s", step), ("the run", "day", run)]
     if cost is not None:
         rows += [("purchase", "USD", cost.outlay), ("owning it", "USD", cost.ownership)]
+    open_ = cost is not None and bool(cost.missing)
     found = [
-        Total(name, unit if unit != "day" else "days", *(magnitude(end, unit) for end in (each.low, each.expected, each.high)))
+        Total(
+            name,
+            unit if unit != "day" else "days",
+            *(magnitude(end, unit) for end in (each.low, each.expected, each.high)),
+            at_least=open_ and unit == "USD",
+        )
         for name, unit, each in rows
         if each is not None
     ]

@@ -168,6 +168,9 @@ def test_totals_carry_their_ranges(considered):
     assert all(each.low < each.expected < each.high for name, each in totals.items() if name != "time that makes progress")
     purchase = totals["purchase"]
     assert (purchase.low, purchase.high) == (chosen.figures.purchase_low_usd, chosen.figures.purchase_high_usd)
+    assert chosen.figures.purchase_open  # some parts have no price
+    assert purchase.text.startswith("purchase at least ")
+    assert not totals["a step"].at_least
     run, step = totals["the run"], totals["a step"]  # two servers hardly ever fail: the run is as uncertain as a step
     assert run.high / run.expected == pytest.approx(step.high / step.expected, rel=0.01)
 
