@@ -93,7 +93,7 @@ class CompareScreen(TabScreen):
         """Say what the pinned candidate costs beside the one that the reasons chose, as long as the answers are those of that choice."""
         pinned, line = self.work.pinned, self.query_one("#pinned", Quiet)
         holds = pinned is not None and pinned.answers.values == self.work.answers.values
-        line.put(Content.assemble((f" {sign('pointer')} Pinned: ", "bold"), pinned.price) if pinned is not None and holds else Content())
+        line.put(Content.assemble(("Pinned: ", "bold"), pinned.price) if pinned is not None and holds else Content())
         line.display = holds
 
     def _columns(self) -> list[Column]:
@@ -188,7 +188,7 @@ class CompareScreen(TabScreen):
         session = self.work.session.answer(PIN, entry.node) if pinned else self.work.session.clear(PIN)
         self.work.pinned = Pinned(price, session.answers) if pinned and price else None
         self.wizard.change(session)
-        told = (f"Pinned {entry.name}: {price}." if price else f"Pinned {entry.name}.") if pinned else "Nothing is pinned."
+        told = f"Pinned {entry.name}." if pinned else "Nothing is pinned."
         self.notify(f"{told} Undo takes it back.", timeout=8)
 
 
