@@ -145,7 +145,7 @@ def read_in(key: str, text: str) -> str:
     """Return the unit in which a bare number was read, "" where the text names its own or needs none."""
     declared = field_of(key)
     bare = declared.kind == "quantity" and any(letter.isdigit() for letter in text) and not text.strip(_BARE)
-    return declared.shown_unit if bare else ""
+    return "" if not bare else "°F" if typed(key, text).endswith("degF") else declared.shown_unit
 
 
 def assumption_of(key: str, design: Design | None) -> Assumption | None:

@@ -11,6 +11,7 @@ from wizard.config import load_config, region_note
 from wizard.currencies import CODES
 from wizard.files import FileError, read_toml
 from wizard.preferences import Preferences, in_units, own_note, shown_answer, typed, use, written
+from wizard.shown import read_in
 from wizard.summary import short_days, short_money
 
 FULL = """
@@ -179,3 +180,13 @@ def test_without_a_config_nothing_is_changed():
 
 def test_the_command_says_what_is_wrong_with_a_config(tmp_path):
     call("--config", config_file(tmp_path, 'units = "feet"')).assert_one_message()
+
+
+def test_a_bare_number_is_told_the_unit_in_which_it_was_read():
+    assert read_in("facility.inlet_temperature", "27") == "°C"
+    use(Preferences(units="imperial", decimal="comma", currency="EUR", per_usd=0.5))
+    assert read_in("facility.inlet_temperature", "80") == "°F"
+    assert read_in("facility.inlet_temperature", "27 °C") == ""
+    assert read_in("facility.total_power", "4,5") == "kW"
+    assert read_in("budget.purchase", "3 000 000") == "USD"  # not the preferred currency: it must be named
+    assert read_in("scale.nodes", "4") == ""
