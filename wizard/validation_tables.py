@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rules.validation import Calibration, MemoryScore, TimeScore
-    from rules.validation_bars import Bar
+    from rules.validation_bars import Bar, Growth
     from wizard.validation import Validation
 
 WIDTH = 100
@@ -129,8 +129,21 @@ def _growths(validation: Validation) -> Table:
         )
         for each in validation.growths
     )
-    note = "Rate per GPU on the most GPUs over that on the fewest, one plan inside the data-parallel ranks; the null model expects 100%."
+    note = (
+        "Rate per GPU on the most GPUs over that on the fewest, one plan inside the data-parallel ranks; the null model expects 100%. "
+        + growth_sentence(validation.growths)
+    )
     return Table("Growth with the number of GPUs", note, ("run", "measured", "ours", "error", "null"), rows)
+
+
+def growth_sentence(growths: Sequence[Growth]) -> str:
+    """Return how often our growth is nearer to the measured one than the null model's, and where the null model's is, by whole percents."""
+    errors = [(each, round(abs(each.error) * 100), round(abs(each.null_error) * 100)) for each in growths]
+    nearer, behind = (sum(ours < null for _, ours, null in errors), [each for each, ours, null in errors if ours > null])
+    even = len(errors) - nearer - len(behind)
+    told = "; ".join(f"{each.model} in {each.precision} on {each.gpus_from:,} to {each.gpus_to:,} ({each.table})" for each in behind)
+    where = f", the null model in {len(behind)}: {told}" if behind else ""
+    return f"By whole percents ours is nearer in {nearer} of {len(errors)}, as near in {even}{where}."
 
 
 def _choices(validation: Validation) -> Table:

@@ -16,6 +16,7 @@ from rules.validation import Outcome, calibrations, memory_score, ninth_decile, 
 from rules.validation_bars import choice_of, growths
 from rules.validation_repeats import floor_of, repeats
 from tests.published.asking import catalog
+from wizard.validation_tables import growth_sentence
 
 HOPPER = Regime("dense", "nvidia-h100-sxm-80gb", "Hopper", "NVIDIA", "bf16", "tp+pp", 512)
 
@@ -88,6 +89,9 @@ def test_growth():
     assert (found.gpus_from, found.gpus_to, found.measured) == (64, 2048, pytest.approx(0.9))
     assert found.error == pytest.approx(1 / 9)
     assert found.null_error == pytest.approx(1 / 9)
+    better, worse = replace(found, estimated=0.95), replace(found, measured=1.0, estimated=1.1)
+    told = growth_sentence([found, better, worse])
+    assert told == "By whole percents ours is nearer in 1 of 3, as near in 1, the null model in 1: m in bf16 on 64 to 2,048 (t)."
 
 
 def test_calibration_is_measured_over_ours():
