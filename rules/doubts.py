@@ -73,19 +73,14 @@ def totals_of(chosen: Ranked) -> tuple[Total, ...]:
     if cost is not None:
         rows += [("purchase", "USD", cost.outlay), ("owning it", "USD", cost.ownership)]
     open_ = cost is not None and bool(cost.missing)
-    found = [
-        Total(
-            name,
-            unit if unit != "day" else "days",
-            *(magnitude(end, unit) for end in (each.low, each.expected, each.high)),
-            at_least=open_ and unit == "USD",
-        )
-        for name, unit, each in rows
-        if each is not None
-    ]
+    found = []
+    for name, unit, each in rows:
+        if each is not None:
+            low, expected, high = (magnitude(end, unit) for end in (each.low, each.expected, each.high))
+            found.append(Total(name, unit if unit != "day" else "days", low, expected, high, open_ and unit == "USD"))
     if reliability is not None:
-        shares = (100.0 * share for share in (reliability.goodput_low, reliability.goodput, reliability.goodput_high))
-        found.insert(min(2, len(found)), Total("time that makes progress", "%", *shares))
+        low, expected, high = (100.0 * share for share in (reliability.goodput_low, reliability.goodput, reliability.goodput_high))
+        found.insert(min(2, len(found)), Total("time that makes progress", "%", low, expected, high))
     return tuple(found)
 
 
