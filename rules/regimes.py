@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 SCALE_BANDS = ((1, 8), (9, 64), (65, 512), (513, 4_096), (4_097, 1_000_000))
 """GPUs of a run: one server, a few racks, a pod, a large cluster, beyond (the classes in which published runs come)."""
-VISION_KINDS = ("cnn", "vision_transformer")
+VISION_KINDS = ("cnn",)
+VISION_TRANSFORMER = "vision transformer"
 EIGHT_BITS = ("fp8", "mxfp8", "fp8_block")
 SIXTEEN_BITS = ("bf16", "fp16")
 FULLY_SHARDED = 3
@@ -85,7 +86,12 @@ class Nearest:
 
 
 def model_kind_of(kind: str) -> str:
-    """Return dense, moe, vision or recommendation for the kind of a model shape."""
+    """Return dense, moe, vision, vision transformer or recommendation for the kind of a model shape.
+
+    Vision models are convolutional here: a vision transformer is estimated as other transformers are, and no run of one is published.
+    """
+    if kind == VISION_TRANSFORMER.replace(" ", "_"):
+        return VISION_TRANSFORMER
     if kind in VISION_KINDS:
         return "vision"
     return kind if kind in ("moe", "recommendation") else "dense"
@@ -131,7 +137,8 @@ def _runs(regime: ValidatedRegime, what: Estimate) -> int:
 
 
 def _distance(regime: ValidatedRegime, wanted: Regime, weights: Weights, what: Estimate) -> float:
-    found = weights.kind * (regime.model_kind != wanted.model_kind)
+    alike = wanted.model_kind == VISION_TRANSFORMER and regime.model_kind == "dense"
+    found = weights.kind * (0.5 if alike else regime.model_kind != wanted.model_kind)
     if regime.gpu != wanted.gpu:
         same = regime.architecture == wanted.architecture
         found += weights.gpu if same else weights.architecture if regime.vendor == wanted.vendor else weights.vendor

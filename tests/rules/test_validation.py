@@ -8,7 +8,7 @@ import pytest
 
 from catalogs.schema import ValidatedRegime
 from rules.answers import Answers
-from rules.regimes import Estimate, Regime, band_text, nearest, nearest_text, parallelism_of
+from rules.regimes import Estimate, Regime, band_text, model_kind_of, nearest, nearest_text, parallelism_of
 from rules.sizing.results import Plan
 from rules.sizing.workload import describe_workload
 from rules.stages.validated import unlike
@@ -168,6 +168,16 @@ def test_another_gpu_is_an_extrapolation_from_the_nearest():
     found = nearest(regimes, wanted, Estimate.TIME)
     assert found.regime.gpu == "amd-mi300x"
     assert nearest_text(found, Estimate.TIME).startswith("extrapolated: no published run with GPU amd-mi325x, scale 65 to 512 GPUs;")
+
+
+def test_a_vision_transformer_is_a_transformer_of_which_no_run_is_published():
+    """Rates of ResNet and EfficientNet say nothing of it, nor do mixtures while a dense model ran on the same GPU."""
+    wanted = replace(HOPPER, model_kind=model_kind_of("vision_transformer"), parallelism="", gpus=8)
+    made = validated("nvidia-h100-sxm-80gb", parallelism="", gpus=(1, 8))
+    kinds = {kind: made.model_copy(update={"model_kind": kind}) for kind in ("dense", "moe", "vision")}
+    found = nearest(kinds.values(), wanted, Estimate.TIME)
+    assert found.regime is kinds["dense"]
+    assert found.differs == ("model vision transformer",)
 
 
 def test_rates_follow_the_gpu_and_memory_the_plan():
