@@ -8,7 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rules.answers import field_of
+from rules.answers import RATES, field_of, foreign_currency
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -79,6 +79,12 @@ class Interview:
     def question(self, key: str) -> Question | None:
         """Return the question that fills `key`, or None where an answer can only be set in a file or by --set."""
         return next((each for each in self.questions if each.key == key), None)
+
+
+def needed_beside(answers: Answers) -> set[str]:
+    """Return the questions without whose answer others cannot be counted: amounts in another currency need its rate."""
+    foreign = any(foreign_currency(field_of(key), str(value)) for key, value in answers.values.items())
+    return {RATES} if foreign else set()
 
 
 @lru_cache(maxsize=1)

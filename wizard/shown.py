@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import TYPE_CHECKING
 
 from rules.answers import UNKNOWN, AnswerError, Answers, field_of, parse_answer
@@ -63,6 +64,7 @@ _CHOICES = {
     "415v_three_phase": "415 V three-phase",
     "480v_three_phase": "480 V three-phase",
 }
+_KEY = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 _BARE = "0123456789.,'_ +-"
 MOST_OPEN = 3
 """Open questions that are named; the page of assumptions has all."""
@@ -179,6 +181,17 @@ def unknown_text(answers: Answers, key: str, design: Design | None = None) -> st
     because = found.because if found is not None else field_of(key).reason
     follows = f"{stands_in} is assumed: {because}" if stands_in else "left open; the design says what it does without it"
     return f"I don't know: {follows}"
+
+
+def in_labels(text: str) -> str:
+    """Return a message with the questions called as the interview calls them: "Buy for at most" for "budget.purchase"."""
+    from wizard.interview import load_interview
+
+    def label(found: re.Match[str]) -> str:
+        question = load_interview().question(found[0])
+        return question.label.strip() if question is not None else found[0]
+
+    return _KEY.sub(label, text)
 
 
 def unused_text(key: str, design: Design | None) -> str:

@@ -123,6 +123,25 @@ async def test_the_last_answer_is_marked_with_its_reason():
         assert "because The budget buys one server; two are needed." in " ".join(text.split())
 
 
+async def test_an_amount_in_another_currency_asks_for_its_rate_right_there():
+    def counted(answers, catalog):
+        answers.number("budget.purchase")  # as the real engine does: no rate, no design
+        return small_engine(answers, catalog)
+
+    async with interview(NARROW, engine=counted) as (app, pilot):
+        app.work.first_only = True
+        await app.go_to_step("scale")
+        await press(app, pilot, "tab", "tab")
+        text = await type_text(app, pilot, "40M EUR")
+        assert "✗ Buy for at most: no rate of 'EUR' is known; give its worth in Exchange rates, such as" in " ".join(text.split())
+        assert "✗ not up to date  ▲ 1 warning" in text
+        assert "Exchange rates      e.g. EUR = 1.08" in text  # though it is none of the first ten
+        await press(app, pilot, "tab")
+        text = await type_text(app, pilot, "EUR = 1.08")
+        assert "not up to date" not in text
+        assert "✓ no conflict" in text
+
+
 async def test_the_strip_stands_on_every_step_at_80_by_24():
     async with interview(NARROW) as (app, pilot):
         app.change(app.work.session.answer("budget.purchase", "3M USD").answer("facility.total_power", "40 kW"))

@@ -12,6 +12,7 @@ from rules.findings import Kind, Stage
 from wizard.changes import answers_changed, figures_changed, reasons, stages_changed
 from wizard.glyphs import sign
 from wizard.preferences import currency, written
+from wizard.shown import in_labels
 from wizard.summary import bounded, places_text, purchase_text, short_days, short_money, short_power, short_time
 from wizard.tui.bars import legend, stacked
 
@@ -74,9 +75,9 @@ def _fitting(pieces: Mapping[str, tuple[str, str]], width: int) -> list[tuple[st
 
 def _counts(work: Work, design: Design) -> Content:
     tail: list[str | tuple[str, str]] = []
-    if work.error:
-        tail = [GAP, (f"{sign('conflict')} not up to date", "bold $text-error")]
-    elif not work.current:
+    if work.error:  # first, and whether there was a conflict before says nothing about the answers now
+        return Content.assemble(*_spaced([(f"{sign('conflict')} not up to date", "bold $text-error"), *count_texts(design)[1:]]))
+    if not work.current:
         tail = [GAP, ("working …", "italic $foreground-muted")]
     return Content.assemble(*_spaced(count_texts(design)), *tail)
 
@@ -126,7 +127,7 @@ def _limited(shown: str, value: float, limit: float | None, limit_text: str, joi
 def conflict_lines(work: Work) -> list[Content]:
     """Return what must be seen: why there is no new design, or the first conflict and what would solve it; empty for neither."""
     if work.error:
-        return [Content.assemble((f"{sign('conflict')} {work.error}", "bold $text-error"))]
+        return [Content.assemble((f"{sign('conflict')} {in_labels(work.error)}", "bold $text-error"))]
     if work.design is None or not work.design.conflicts:
         return []
     first, more = work.design.conflicts[0], len(work.design.conflicts) - 1

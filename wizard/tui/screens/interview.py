@@ -13,7 +13,7 @@ from textual.style import Style
 
 from rules.answers import AnswerError
 from wizard.files import FileError
-from wizard.interview import load_interview
+from wizard.interview import load_interview, needed_beside
 from wizard.preferences import typed
 from wizard.shown import answered, open_text, text_of, value_text
 from wizard.site_log import answered_by_log, is_pasted_log
@@ -112,7 +112,9 @@ class InterviewScreen(WizardScreen):
     async def _fit_rows_alone(self) -> None:
         place = self.query_one(f"#step-{self.step}")
         work = self.work
-        wanted = self.interview.of_step(self.step, work.answers, first_only=work.first_only, sought=work.sought)
+        wanted = self.interview.of_step(
+            self.step, work.answers, first_only=work.first_only, sought=work.sought | needed_beside(work.answers)
+        )
         there = {row.key: row for row in self.rows()}
         keys = {question.key for question in wanted}
         here = self.focused_row()
