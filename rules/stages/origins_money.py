@@ -120,9 +120,7 @@ ORIGINS: dict[str, Origin] = {
 
 SECTIONS: dict[str, str | Origin] = {
     "cost.years": "ownership_years",
-    "cost.purchase.low": "purchase_low_usd",
-    "cost.purchase.high": "purchase_high_usd",
-    "cost.purchase": "purchase_usd",
+    "cost.purchase": computed("sizing.cost.purchase_of", "bill.lines", "price.low", "price_known", note="without taxes and installation"),
     "cost.energy_per_year": "energy_year_usd",
     "cost.ownership": "ownership_usd",
     "cost.per_gpu_hour": "per_gpu_hour_usd",
@@ -130,6 +128,8 @@ SECTIONS: dict[str, str | Origin] = {
     "cost.per_run": "run_usd",
     "cost.missing": "missing",
     "cost.notes": "left_out",
+    "cost.outlay.low": "purchase_low_usd",
+    "cost.outlay.high": "purchase_high_usd",
     "cost.outlay": "purchase_usd",
     "cost.part": "included",
     "cost.sensitivity": computed("sizing.sensitivity.sensitivities", "ownership_usd", "price.low", "electricity_range", *_CHARGES),
