@@ -44,8 +44,6 @@ WORDS = {
     "renting": "cost.rent",
     "rent or buy": "cost.rent",
     "cloud": "cost.rent",
-    "depreciation": "cost.at_the_end",
-    "residual value": "cost.at_the_end",
     "lead time": "delivery.task",
     "lead times": "delivery.task",
     "critical path": "delivery.task",
