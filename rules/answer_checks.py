@@ -44,8 +44,12 @@ _PARTS_OF_A_PLAN = (
     "schedule", "offload",
 )  # fmt: skip
 _OWN_SERVER = (
-    "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "cpu_cores", "memory", "power", "height", "price",
+    "gpus", "topology", "scale_up_domain", "nics", "nic_speed", "nic_generation", "nic_lanes", "nic_path", "nic_networks", "cpu_cores",
+    "memory", "power", "supplies", "supply_rating", "height", "weight", "price",
 )  # fmt: skip
+STAFF = "budget.staff"
+LEAST_STAFF_USD = 1000.0
+"""Less a year is no wage anywhere, assumed: a bare 2 is two people, where money is asked."""
 
 
 def overruled(answers: Answers, key: str) -> tuple[str, ...]:
@@ -140,7 +144,18 @@ def unused_answers(answers: Answers, workload: Workload) -> tuple[Unused, ...]:
 
 
 def doubtful_answers(answers: Answers, workload: Workload) -> tuple[str, ...]:
-    """Return what is possible but can hardly be meant: a batch that is more than the whole run."""
+    """Return what is possible but can hardly be meant: a batch that is more than the whole run, people counted where money is asked."""
+    return (*_doubtful_batch(answers, workload), *_doubtful_staff(answers))
+
+
+def _doubtful_staff(answers: Answers) -> tuple[str, ...]:
+    staff = answers.number(STAFF) if answers.given(STAFF) else None
+    if staff is None or not 0.0 < staff < LEAST_STAFF_USD:
+        return ()
+    return (f"{staff:g} USD a year pay nobody: {STAFF} is what all the people who run the cluster cost in a year, not how many they are",)
+
+
+def _doubtful_batch(answers: Answers, workload: Workload) -> tuple[str, ...]:
     per_batch = workload.global_batch * (workload.sequence_length if workload.unit == "token" else 1)
     given = answers.given("training.global_batch") and answers.given("training.tokens" if workload.unit == "token" else "training.samples")
     if given and 0 < workload.units_total < per_batch:

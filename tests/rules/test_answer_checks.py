@@ -6,8 +6,9 @@ import pytest
 
 from catalogs import load_catalog
 from rules.advisor import advise
-from rules.answer_checks import check_answers, unused_answers
-from rules.answers import AnswerError, Answers, parse_answer
+from rules.answer_checks import check_answers, doubtful_answers, unused_answers
+from rules.answer_fields import FIELDS
+from rules.answers import AnswerError, Answers, field_of, parse_answer
 from rules.sizing.fabric.compute import technology_name
 from rules.sizing.workload import describe_workload
 from wizard.session import Session
@@ -27,6 +28,19 @@ def refused(raw, catalog):
 def unused(catalog, **raw):
     answers = Answers.of({key.replace("__", "."): value for key, value in raw.items()})
     return {each.key: each.because for each in unused_answers(answers, describe_workload(answers, catalog))}
+
+
+@pytest.mark.parametrize(("staff", "doubted"), [("2", True), ("999 USD/year", True), ("180000 USD/year", False), ("0 USD/year", False)])
+def test_people_counted_where_money_is_asked_are_doubted(catalog, staff, doubted):
+    answers = Answers.of({"budget.staff": staff})
+    told = doubtful_answers(answers, describe_workload(answers, catalog))
+    assert bool(told) is doubted
+    assert not doubted or "not how many they are" in told[0]
+
+
+def test_whatever_is_said_of_an_own_server_without_its_gpu_is_without_effect(catalog):
+    keys = [each.key for each in FIELDS if each.key.startswith("own_server.") and each.key != "own_server.gpu"]
+    assert set(keys) <= set(unused(catalog, **{key.replace(".", "__"): field_of(key).example for key in keys}))
 
 
 def test_nodes_and_gpus_are_two_ways_to_say_one_thing(catalog):
