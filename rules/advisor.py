@@ -15,6 +15,7 @@ from rules.early_refusal import surely_refused
 from rules.judging import judge
 from rules.proposals import propose
 from rules.pruning import prune
+from rules.remembered import same_workload
 from rules.sizing.workload import describe_workload
 from rules.watching import design_begins
 
@@ -65,7 +66,7 @@ def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, stri
 def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Considered:
     """Propose, size and judge; `advise` puts the design together from the result. Parameters and errors as there."""
     design_begins()
-    context = Context(answers, catalog, describe_workload(answers, catalog))
+    context = Context(answers, catalog, same_workload(describe_workload(answers, catalog)))
     proposals = propose(context, exhaustive=exhaustive)
     kept, dominated = prune(proposals.candidates, context, everything=exhaustive)
     judged = [judge(candidate, context, strict=strict) for candidate in kept]
@@ -79,7 +80,7 @@ def fitting(answers: Answers, catalog: Catalog, wanted: Callable[[Candidate], bo
     Only what is `wanted` is judged, and nothing to the end that the servers alone exceed already or that a rule has refused.
     """
     design_begins()
-    context = Context(answers, catalog, describe_workload(answers, catalog))
+    context = Context(answers, catalog, same_workload(describe_workload(answers, catalog)))
     kept, _ = prune(propose(context).candidates, context)
     for candidate in kept:
         if not surely_refused(candidate, context) and wanted(candidate):

@@ -104,7 +104,7 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
 
 def _heard(program: StageProgram, fact: Mapping[str, Scalar]) -> Evaluation:
     """Return what the rules of a stage say of a fact; of the same fact they say the same."""
-    key = (id(program), tuple(fact.items()), tuple(map(type, fact.values())))
+    key = (id(program), tuple(fact), tuple(fact.values()), tuple(map(type, fact.values())))
     try:
         found = _HEARD.get(key)
     except TypeError:  # a field that cannot be compared, which the engine reports

@@ -25,7 +25,7 @@ from rules.sizing.pue import pue_of
 from rules.sizing.racks import racks_per_domain
 from rules.sizing.reliability import goodput_at
 from rules.sizing.site_measured import site_hardware
-from rules.uses import best_seconds, best_use, seconds_of, uses
+from rules.uses import best_seconds, best_use, reached, seconds_of, uses
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +43,6 @@ FASTEST_OF = 8
 """How many of the largest sizes within the limits are compared; a batch may suit a smaller one better."""
 FASTEST_AMONG = 15
 """How many powers of two are compared where no size meets the deadline: up to 16,384 servers, past the largest published run."""
-ROUNDING = 1e-9
-"""A step time just above the longest that meets the deadline is still worked out, so that its own comparison decides."""
 OVERSHOOT = 1.15
 """A pre-integrated rack may exceed an asked number of nodes by this factor before it counts as another size."""
 
@@ -249,8 +247,7 @@ def _deadline_units(hardware: Hardware, node: Node, gpu: Gpu, context: Context) 
     def in_time(units: int) -> bool:
         gpus = units * node.gpu_count
         per_second = _days(1.0, gpu, gpus, context)
-        at_most = days / per_second * (1 + ROUNDING)
-        return any(_days(seconds_of(use.hardware, use.gpus, context, at_most), gpu, gpus, context) <= days for use in uses(gpus, hardware))
+        return any(reached(use.hardware, use.gpus, context, days / per_second) for use in uses(gpus, hardware))
 
     if context.workload.units_total <= 0:
         return _smallest(node, 1, fits) or _no_plan(gpu)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from functools import wraps
 from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
+from catalogs.schema import Gpu, Node
 from rules.answers import Answers
 from rules.candidate import Context
 from rules.kept import Kept
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from rules.answers import Value
     from rules.candidate import Candidate
     from rules.policies import Policy
+    from rules.sizing.results import Workload
 
     Rest = ParamSpec("Rest")
     Result = TypeVar("Result")
@@ -34,7 +36,10 @@ MOST_RESULTS = 4
 """Results that are kept of each: before and after racks are planned, and those of a change that is tried and taken back."""
 ALL_VALUES, POLICIES, PROVENANCE = "*", "* policies", "* provenance"
 """Names under which it is noted that all answers were read as a whole, and the site's own rules; no key of an answer is called so."""
+COMPARED = (str, int, float, tuple, list, dict, set, frozenset, Node, Gpu)
+"""What is compared by its contents."""
 ABSENT = object()
+_WORKLOADS: Kept[Workload] = Kept(64)
 _TABLES: list[Kept[tuple[_Entry, ...]]] = []
 
 
@@ -52,7 +57,7 @@ class _Entry(NamedTuple):
         """Return whether a call would read the same."""
         return (
             self.context.catalog is context.catalog
-            and _same(self.context.workload, context.workload)
+            and self.context.workload is context.workload
             and all(map(_same, self.rest, rest))
             and all(_same(value, _stored(context.answers, key)) for key, value in self.answers.items())
             and all(_same(value, getattr(candidate, name)) for name, value in self.fields.items())
@@ -218,8 +223,16 @@ _PLAIN = Answers()
 """Stands for the answers in what is kept, which has those that were read."""
 
 
+def same_workload(workload: Workload) -> Workload:
+    """Return the workload of an earlier design where it equals this one, so that it need not be compared again and again."""
+    key = workload.kind, workload.units_total, workload.global_batch, workload.sequence_length, workload.precision, workload.data_kind
+    earlier = _WORKLOADS.get(key)
+    return earlier if earlier is not None and earlier == workload else _WORKLOADS.put(key, workload)
+
+
 def forget() -> None:
     """Forget all that was worked out before."""
+    _WORKLOADS.clear()
     for table in _TABLES:
         table.clear()
 
@@ -230,4 +243,10 @@ def _copied(value: object) -> object:
 
 
 def _same(first: object, second: object) -> bool:
-    return first is second or (type(first) is type(second) and first == second)
+    """Return whether two values are the same: one and the same object, or plain values and records of the catalog that are equal.
+
+    What was worked out is compared by identity alone: taken over, it is the same object, and to compare all of it takes long.
+    """
+    if first is second:
+        return True
+    return type(first) is type(second) and isinstance(first, COMPARED) and first == second

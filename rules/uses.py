@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from rules.sizing.placement import rounded_domain
-from rules.sizing.plans import step_seconds
+from rules.sizing.plans import reaches, step_seconds
 
 if TYPE_CHECKING:
     from rules.candidate import Context
@@ -63,3 +63,8 @@ def seconds_of(hardware: Hardware, gpus: int, context: Context, at_most: float =
     """Return the step time of the best plan on exactly `gpus`, infinite where none fits or where it surely takes longer than `at_most`."""
     seconds = step_seconds(context.workload, hardware, gpus, context.answers, at_most)
     return math.inf if seconds is None else seconds
+
+
+def reached(hardware: Hardware, gpus: int, context: Context, seconds: float) -> bool:
+    """Return whether the step of the best plan on exactly `gpus` takes at most `seconds`."""
+    return reaches(context.workload, hardware, gpus, context.answers, seconds)

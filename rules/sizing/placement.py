@@ -43,11 +43,12 @@ def placed_domain(plan: Plan, domain: int) -> int:
     """Return how many GPUs of each domain the plan uses: as it says, else evenly where its groups then stay inside, else all."""
     if plan.per_domain and plan.gpus > domain:
         return min(plan.per_domain, domain)
-    return _placed(plan.gpus, domain, plan.tensor * plan.context, plan.expert * plan.expert_tensor)
+    return placed(plan.gpus, domain, plan.tensor * plan.context, plan.expert * plan.expert_tensor)
 
 
 @lru_cache(maxsize=65536)
-def _placed(gpus: int, domain: int, dense: int, routed: int) -> int:
+def placed(gpus: int, domain: int, dense: int, routed: int) -> int:
+    """Return the same for groups of `dense` and `routed` neighbours."""
     if gpus <= domain:
         return gpus
     even = spread_evenly(gpus, domain)

@@ -149,18 +149,33 @@ def enumerate_shardings(
     shape: ModelShape, hardware: Hardware, ranks: int, batch: int, sequence: int, fixed: Fixed, *, exhaustive: bool
 ) -> Space:
     """Return the shardings of `ranks` devices for a model, with those ruled out counted by reason."""
+    arguments = (shape, hardware.domain, hardware.per_domain, ranks, batch, sequence, fixed)
+    return _enumerate(*arguments, exhaustive=True) if exhaustive else _bounded(*arguments)
+
+
+@lru_cache(maxsize=512)
+def _bounded(shape: ModelShape, domain: int, per_domain: int, ranks: int, batch: int, sequence: int, fixed: Fixed) -> Space:
+    """Return the shardings of the bounded search, kept: of the hardware only its domains matter, and most servers have one of eight."""
+    return _enumerate(shape, domain, per_domain, ranks, batch, sequence, fixed, exhaustive=False)
+
+
+def _enumerate(
+    shape: ModelShape, domain: int, per_domain: int, ranks: int, batch: int, sequence: int, fixed: Fixed, *, exhaustive: bool
+) -> Space:
     space = Space()
     if not is_transformer(shape):
         _data_parallel_only(space, ranks, batch, fixed)
         return space
-    for tensor in _tensors(shape, hardware, ranks, fixed, space, exhaustive=exhaustive):
+    for tensor in _tensors(shape, domain, ranks, fixed, space, exhaustive=exhaustive):
         for context in _contexts(shape, ranks // tensor, sequence, fixed, exhaustive=exhaustive):
             for pipeline in _pipelines(shape, ranks // (tensor * context), fixed, space):
                 data = ranks // (tensor * context * pipeline)
                 if batch % data:
                     space.rule_out("the data-parallel size does not divide the global batch")
                     continue
-                for expert in _experts(shape, hardware, ranks, tensor * context * data, fixed, space, exhaustive=exhaustive):
+                for expert in _experts(
+                    shape, domain, per_domain if ranks > domain else 0, ranks, tensor * context * data, fixed, space, exhaustive=exhaustive
+                ):
                     space.shardings.append(Sharding(tensor, context, pipeline, expert, data))
     return space
 
@@ -174,8 +189,8 @@ def _data_parallel_only(space: Space, ranks: int, batch: int, fixed: Fixed) -> N
         space.shardings.append(Sharding(1, 1, 1, 1, ranks))
 
 
-def _tensors(shape: ModelShape, hardware: Hardware, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
-    limit = max(1, hardware.domain)
+def _tensors(shape: ModelShape, domain: int, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool) -> Iterator[int]:
+    limit = max(1, domain)
     options = (
         (fixed.tensor,)
         if fixed.tensor
@@ -222,9 +237,9 @@ def _pipelines(shape: ModelShape, ranks: int, fixed: Fixed, space: Space) -> Ite
 
 
 def _experts(
-    shape: ModelShape, hardware: Hardware, gpus: int, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
+    shape: ModelShape, domain: int, used: int, gpus: int, ranks: int, fixed: Fixed, space: Space, *, exhaustive: bool
 ) -> Iterator[int]:
-    """Yield the expert-parallel sizes of a stage of `ranks` ranks in a job of `gpus`."""
+    """Yield the expert-parallel sizes of a stage of `ranks` ranks in a job of `gpus`, `used` of each domain where that is fixed."""
     if not shape.experts:
         yield 1
         return
@@ -233,8 +248,7 @@ def _experts(
     elif exhaustive:
         options = divisors(shape.experts)
     else:
-        used = hardware.per_domain if gpus > hardware.domain else 0
-        options = _expert_sizes(shape.experts, ranks, used or spread_evenly(gpus, hardware.domain))
+        options = _expert_sizes(shape.experts, ranks, used or spread_evenly(gpus, domain))
     for expert in options:
         if shape.experts % expert or ranks % expert:
             space.rule_out("expert parallelism does not divide the experts or the ranks")

@@ -58,6 +58,7 @@ def _forget() -> None:
     plans._SEARCHES.clear()
     plans._PACES.clear()
     plans._choose.cache_clear()
+    plans._noted.cache_clear()
     plan_kept.memory_model.cache_clear()
 
 

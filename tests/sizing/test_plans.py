@@ -252,6 +252,12 @@ def test_a_search_within_a_time_finds_what_the_whole_search_finds(preset, node):
             limit = share * (whole or 100.0)
             within = step_seconds(workload, hardware(node), gpus, answers, limit)
             assert (within if within is None or within <= limit else None) == (whole if whole is not None and whole <= limit else None)
+            plans._SEARCHES.clear()
+            plans._PACES.clear()
+            in_time = whole is not None and whole <= limit
+            assert plans.reaches(workload, hardware(node), gpus, answers, limit) == in_time
+            for other in (0.98 * limit, 1.02 * limit, limit):  # what was found before must not change what is said of another time
+                assert plans.reaches(workload, hardware(node), gpus, answers, other) == (whole is not None and whole <= other)
 
 
 def test_the_search_is_deterministic():

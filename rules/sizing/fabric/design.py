@@ -80,7 +80,7 @@ def design_fabric(candidate: Candidate, context: Context) -> SizedFabric:
     racks = candidate.units if candidate.node.is_rack else ceil(candidate.nodes / density)
     built = (choice.chosen.counts.switches, choice.chosen.height_u) if choice.chosen else (0, 0.0)
     managers = MANAGERS_PER_FABRIC if choice.chosen and choice.chosen.counts.manager_links else 0
-    front = size_front_end(candidate, context, front_adapters, *built, racks, managers)
+    front = size_front_end(candidate, context, *built, racks, managers)
     if known is None and front.storage is not None and not candidate.node.is_rack:  # a spare tray replaces a failed one in its rack
         choice = with_spares(choice, front.storage.spares, adapters)
     spares = front.storage.spares if front.storage else 0

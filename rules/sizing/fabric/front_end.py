@@ -10,6 +10,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from rules.remembered import remembered
+from rules.sizing.fabric.adapters import front_end_adapters
 from rules.sizing.fabric.cabling import SWITCH_RACK_UNITS, management_ports
 from rules.sizing.fabric.inputs import FabricInput
 from rules.sizing.fabric.storage_side import StorageSide, storage_side
@@ -95,7 +96,6 @@ class FrontEnd:
 def size_front_end(
     candidate: Candidate,
     context: Context,
-    adapters: Adapters,
     compute_switches: int,
     compute_height_u: float,
     racks: int,
@@ -108,6 +108,7 @@ def size_front_end(
     """
     if candidate.nodes <= 1:
         return FrontEnd(None, None, None, 0, 0)
+    adapters = front_end_adapters(candidate.node, context.catalog)
     speed = min(adapters.speed_gbps, SMALL_SPEED_GBPS) if candidate.nodes <= SMALL_NODES else adapters.speed_gbps
     storage = storage_side(candidate, context, speed)
     basepod = int(fact_value(context.catalog.facts, "management-nodes", "basepod").to(""))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from rules.sizing.fabric.adapters import front_end_adapters
 from rules.sizing.fabric.front_end import size_front_end
 from rules.sizing.fabric.networks import MANAGERS_PER_FABRIC
 
@@ -26,7 +25,7 @@ def managed_at(floor: Floor, candidate: Candidate, context: Context) -> FabricDe
     placed, chosen = candidate.varied(floor=floor), choice.chosen
     built = (chosen.counts.switches, chosen.height_u) if chosen else (0, 0.0)
     managers = MANAGERS_PER_FABRIC if chosen and chosen.counts.manager_links else 0
-    front = size_front_end(placed, context, front_end_adapters(candidate.node, context.catalog), *built, floor.racks, managers)
+    front = size_front_end(placed, context, *built, floor.racks, managers)
     if front.network is None or front.management is None:
         return fabric
     counts, storage = front.network.counts, fabric.storage
