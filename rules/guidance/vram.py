@@ -269,11 +269,11 @@ _FIT_RULES: tuple[Rule, ...] = (
         when=(F.has_plan == False, F.memory_verdict == "no_plan"),
         guidance=("G1a.2",),
         because=(
-            "Memory alone would do ({memory_needed_low_gib} of {memory_capacity_gib}), but no plan divides heads, layers, experts and the "
-            "batch over {gpu_count} GPU(s) as asked."
+            "Memory alone would do ({memory_needed_low_gib} of {memory_capacity_gib}), but no plan divides over {gpu_count} GPU(s): "
+            "{undivided}."
         ),
         fix=(
-            Fix("parallelism.mode", "let the search choose the plan", "automatic"),
+            Fix("parallelism.mode", "let the search choose the plan", "automatic", when=(F.plan_given == True,)),
             Fix("training.global_batch", "take a batch that divides over the data-parallel ranks"),
             _MORE_GPUS,
         ),

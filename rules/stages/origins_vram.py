@@ -24,6 +24,7 @@ ORIGINS: dict[str, Origin] = {
         "sizing.plans.search", "memory_needed_gib", "size.gpus", note="the chosen plan's own where it surely fits"
     ),
     "memory_to_ask_gib": taken("memory_needed_high_gib", "memory_needed_gib", "memory_capacity_gib"),
+    "undivided": computed("sizing.undivided.undivided", "size.gpus", "work.shape", "work.global_batch", "plan_given"),
     "plan_given": taken(
         "parallelism.tensor",
         "parallelism.pipeline",

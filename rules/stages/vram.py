@@ -28,11 +28,13 @@ from rules.sizing.memory_checks import (
 )
 from rules.sizing.memory_post_training import ROLLOUT_WORDS, other_models
 from rules.sizing.parameters import counted_total
+from rules.sizing.plan_space import fixed_by
 from rules.sizing.plans import search
 from rules.sizing.power_cap import capped_hardware
 from rules.sizing.results import BomLine
 from rules.sizing.sampling import SAMPLING
 from rules.sizing.software import precision_hardware
+from rules.sizing.undivided import undivided
 from rules.stages.validated import validated_by
 from rules.stages.vram_sections import memory_tables, remedy_tables
 
@@ -82,6 +84,7 @@ FACTS: tuple[FactField, ...] = (
         "memory_to_ask_gib", "what the plan must find free: the high end of its peak, the expected one where the high end exceeds the GPU"
     ),
     FactField("plan_given", "whether parts of the plan were given"),
+    FactField("undivided", "what keeps every plan from dividing, in words"),
     FactField("memory_capacity_gib", "memory of one device as software sees it"),
     FactField("memory_package_gib", "memory of the GPU as software sees it, all its devices together"),
     FactField("memory_printed_gb", "the size that the vendor prints"),
@@ -178,6 +181,7 @@ def _need_facts(candidate: Candidate, context: Context) -> dict[str, Scalar]:
         "plan": plan.label,
         "has_plan": True,
         "memory_verdict": memory.verdict,
+        "undivided": "",
         "least_needed_gib": _least(candidate, context, expected),
         **_peak_facts(_gib(memory.low), expected, _gib(memory.high), capacity),
         "largest_term": memory.largest_term.replace("_", " "),
@@ -214,6 +218,7 @@ def _missing_facts(candidate: Candidate, context: Context, capacity: float) -> d
         "plan": plan.label,
         "has_plan": False,
         "memory_verdict": "does_not_fit" if low / GIB > capacity else "no_plan",
+        "undivided": undivided(context.workload, candidate.gpus * hardware.devices, fixed_by(context.answers)),
         "least_needed_gib": expected / GIB,
         **peak,
         "largest_term": "unknown",
