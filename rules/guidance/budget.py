@@ -156,7 +156,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         guidance=("G7.5",),
         decides=("cost.ownership", "{ownership_usd}"),
         because=(
-            "The objective is the lowest cost: owning {unit_count} × {node} for {ownership_years} costs {ownership_usd}, {per_gpu_hour}; "
+            "The objective is cost, not speed: owning {unit_count} × {node} for {ownership_years} costs {ownership_usd}, {per_gpu_hour}; "
             "it leaves out {left_out}."
         ),
     ),

@@ -78,8 +78,8 @@ QUESTION_RULES: tuple[Rule, ...] = (
         writes=("asked_scaling",),
         guidance=("G5.1", "G6.2"),
         because=(
-            "The design expects each GPU to wait for communication {exposed_percent} of a step on {gpus} GPUs; {base_words} hold the "
-            "model's state."
+            "The design expects each GPU to wait for communication {exposed_percent} of a step on {gpus} GPUs; the "
+            "model's state needs {base_words}."
         ),
         ask=Ask(
             to="server vendor",
