@@ -22,7 +22,7 @@ CHOICE_RULES: tuple[Rule, ...] = (
         strength=Strength.HARD,
         when=(F.asked_for_missing == True,),  # noqa: E712
         guidance=("G2b.2",),
-        because="The answers ask for {asked}, but {nic_name} and the switches of the catalog give {technology_name} only.",
+        because="The answers ask for {asked}, but {asked_missing_words}.",
         fix=(Fix("preferences.fabric", "let the reasons decide", "any"),),
     ),
     Rule(

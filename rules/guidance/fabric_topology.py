@@ -81,8 +81,8 @@ TOPOLOGY_RULES: tuple[Rule, ...] = (
         because="No network among {nodes} nodes can be built: {refused}.",
         fix=(
             Fix("scale.nodes", "fewer nodes"),
-            Fix("preferences.announced_products", "allow announced switches", "allow"),
-            Fix("own_server.nics", "give the server an adapter"),
+            Fix("preferences.announced_products", "allow announced switches", "allow", when=(F.nics_per_node >= 1,)),
+            Fix("own_server.nics", "give the server an adapter", when=(F.nics_per_node < 1,)),
         ),
     ),
     Rule(

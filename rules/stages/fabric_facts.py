@@ -104,11 +104,23 @@ def _choice(sized: SizedFabric, candidate: Candidate) -> dict[str, Scalar]:
         "reason_is_given": choice.reason in GIVEN_REASONS,
         "reason_words": GIVEN_REASONS.get(choice.reason, "").format(refused=other, policies=", ".join(choice.policies)),
         "asked_for_missing": choice.asked_for_missing,
+        "asked_missing_words": _missing_words(sized, candidate),
         "other_name": other,
         "other_switches": choice.other.counts.switches if choice.other else 0,
         "managers_missing": choice.managers_missing,
         "nodes_with_managers": max(1, candidate.nodes - 1),
     }
+
+
+def _missing_words(sized: SizedFabric, candidate: Candidate) -> str:
+    """Return why what was asked for is missing: too large for its switches, or nothing of it for these adapters."""
+    choice = sized.choice
+    if not choice.asked_for_missing or choice.chosen is None:
+        return ""
+    name = technology_name(choice.technology, choice.chosen.spec.link_speed_gbps)
+    if choice.asked_refused:
+        return f"for that {choice.asked_refused}; {candidate.nodes:,} nodes can be joined by {name}"
+    return f"{sized.adapters.name} and the switches of the catalog give {name} only"
 
 
 def _other(technology: str, other: Counted) -> tuple[str, float]:

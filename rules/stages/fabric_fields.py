@@ -21,6 +21,7 @@ FACTS: tuple[FactField, ...] = (
     FactField("reason_words", "that reason in words, empty where the traffic decided"),
     FactField("asked", "the fabric that the answers ask for, or any"),
     FactField("asked_for_missing", "whether what was asked for cannot be built with these adapters and switches"),
+    FactField("asked_missing_words", "why it cannot, in words, empty where it can"),
     FactField("other_name", "the other technology that could have been built, empty where none"),
     FactField("other_switches", "its number of switches, 0 where none"),
     FactField("switch_name", "the switch product, empty where none"),

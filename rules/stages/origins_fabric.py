@@ -63,6 +63,7 @@ ORIGINS: dict[str, Origin] = {
     "technology_name": computed(f"{_F}.compute.technology_name", "technology", "link_gbps"),
     "asked": taken("preferences.fabric"),
     "asked_for_missing": computed(f"{_F}.compute.choose_compute", "preferences.fabric", "nic.protocols"),
+    "asked_missing_words": computed(f"{_F}.compute.choose_compute", "preferences.fabric", "nic.protocols", "nodes", "nics_per_node"),
     **for_each(
         "other_name other_switches",
         computed(f"{_F}.compute.choose_compute", "technology", "nodes", "nics_per_node", "nic.protocols", *_ALLOWED),

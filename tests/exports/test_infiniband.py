@@ -143,3 +143,9 @@ def test_opensm_accepts_other_published_fabrics(tmp_path, node, nodes, preset, s
     log = subnet_manager(tmp_path, text)
     assert ACCEPTED in log, log[-3000:]
     assert not any(mark in log for mark in REFUSED)
+
+
+def test_a_network_that_cannot_be_built_is_not_taken_for_one_that_is_not_needed():
+    """Three tiers of 128 ports carry 524,288 adapters, 65,536 nodes of eight."""
+    with pytest.raises(NothingToExport, match="no network among 65,537 nodes can be built"):
+        write("infiniband", considered(H100, 65_537), None)

@@ -242,6 +242,16 @@ def test_what_cannot_be_built_is_refused_with_a_reason(catalog):
     assert candidate.fabric.compute is None
 
 
+@pytest.mark.parametrize(("nodes", "missing"), [(8192, False), (8193, True)])
+def test_what_is_asked_for_ends_at_its_largest_size(catalog, nodes, missing):
+    """Three tiers of 64 ports carry 64 cubed / 4 = 65,536 adapters of InfiniBand NDR, which is 8,192 DGX H100."""
+    fact = stage.assess(*made(catalog, "nvidia-dgx-h100", nodes, preferences__fabric="infiniband"))
+    assert (fact["asked_for_missing"], fact["technology"]) == (missing, "ethernet" if missing else "infiniband")
+    words = ("8,192 nodes of 8 adapters", "8,193 nodes", "RoCEv2 over 400 GbE") if missing else ()
+    assert all(each in fact["asked_missing_words"] for each in words)
+    assert bool(fact["asked_missing_words"]) is missing
+
+
 def test_slow_adapters_find_a_switch(catalog):
     own = {"own_server__gpu": "nvidia-a100-sxm-80gb", "own_server__gpus": 8, "own_server__nics": 1, "own_server__nic_speed": "10 Gb/s"}
     fact = stage.assess(*made(catalog, "", 2, **own))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
+from rules.sizing.fabric.compute import needs_compute_fabric
 from rules.sizing.fabric.networks import COMPUTE, networks_of
 from rules.sizing.racks import racks_per_domain
 from wizard.exports import NothingToExport
@@ -37,9 +38,12 @@ def networks(considered: Considered) -> tuple[Network, ...]:
 
 def compute(considered: Considered) -> Network:
     """Return the network among GPUs; raises NothingToExport where the design has none."""
-    for network in networks_of(chosen_of(considered), considered.context):
+    chosen = chosen_of(considered)
+    for network in networks_of(chosen, considered.context):
         if network.name == COMPUTE:
             return network
+    if needs_compute_fabric(chosen):
+        raise NothingToExport(f"no network among {chosen.nodes:,} nodes can be built; the design's conflicts say why")
     raise NothingToExport("the design has no network among GPUs: its nodes share one scale-up domain, or there is one node")
 
 

@@ -12,7 +12,7 @@ from rules.sizing.fabric.switching import Counted, SwitchOption, count_with, swi
 from rules.sizing.placement import expert_domains, most_domains
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rules.candidate import Candidate, Context
     from rules.findings import Scalar
@@ -39,8 +39,9 @@ class ComputeChoice:
 
     `other` is what the other technology would have needed, None where it cannot be built. `managers_missing` says that the
     fabric managers found no port, `spares_wired` how many spare nodes have ports, `policies` which policies of the site refuse the other
-    technology. `refused` is why nothing could be built, "" where something was. `half_rate_longer` is by which share half of the rate
-    would lengthen the step, `floor_longer` twice the latency floor.
+    technology. `refused` is why nothing could be built, "" where something was; `asked_refused` why what was asked for could not, where the
+    adapters would do. `half_rate_longer` is by which share half of the rate would lengthen the step, `floor_longer` twice the latency
+    floor.
     """
 
     technology: str
@@ -54,6 +55,7 @@ class ComputeChoice:
     floor_longer: float = 0.0
     spares_wired: int = 0
     policies: tuple[str, ...] = ()
+    asked_refused: str = ""
 
 
 def needs_compute_fabric(candidate: Candidate) -> bool:
@@ -79,7 +81,9 @@ def choose_compute(candidate: Candidate, context: Context, adapters: Adapters, s
     other = next((built[each] for each in TECHNOLOGIES if each != technology), None)
     unmet = asked in TECHNOLOGIES and asked not in possible
     floor = step.longer_at_floor(SLOWER_FLOOR)
-    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer, floor, policies=_others(refusing, reason))
+    why = _refusal(candidate, context, adapters, (asked,)) if unmet and asked in adapters.protocols else ""
+    others = _others(refusing, reason)
+    return ComputeChoice(technology, reason, chosen, other, missing, "", unmet, longer, floor, policies=others, asked_refused=why)
 
 
 def with_spares(choice: ComputeChoice, spares: int, adapters: Adapters) -> ComputeChoice:
@@ -219,10 +223,10 @@ def _with_managers(counted: Counted | None, technology: str, adapters: Adapters)
     return counted, True
 
 
-def _refusal(candidate: Candidate, context: Context, adapters: Adapters) -> str:
+def _refusal(candidate: Candidate, context: Context, adapters: Adapters, technologies: Sequence[str] = TECHNOLOGIES) -> str:
     """Return why no technology works: no switch of that speed, or too many endpoints, with the largest size that can be built."""
     limits = []
-    for technology in TECHNOLOGIES:
+    for technology in technologies:
         if technology not in adapters.protocols:
             continue
         planes = adapters.planes(technology)
