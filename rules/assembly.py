@@ -15,7 +15,7 @@ from rules.findings import Finding, Kind, Remedy, Stage, Strength
 from rules.rented import rented_alternative
 from rules.scale import sized_by_deadline
 from rules.sizing.cost import uncounted
-from rules.sizing.prices import NOT_COUNTED, of_nothing
+from rules.sizing.prices import NOT_COUNTED, never_counted
 from rules.sizing.site_measured import implausible, left_aside
 from rules.sizing.standing import stands_in_racks
 from rules.stages import all_stages
@@ -273,6 +273,6 @@ def _notices(candidate: Candidate, context: Context) -> list[str]:
             f"no price is known for {names}" + (f"; and {more} more kinds of parts" if more > 0 else "") + ": totals leave them out"
         )
     if candidate.cost is not None:
-        unused = (*uncounted(candidate.cost.bom, context.answers, context.catalog), *of_nothing(context.catalog))
+        unused = (*uncounted(candidate.cost.bom, context.answers, context.catalog), *never_counted(context.catalog))
         rows += [f"{NOT_COUNTED}{each}" for each in unused]
     return rows

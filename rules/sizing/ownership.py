@@ -13,6 +13,7 @@ from catalogs.quantities import magnitude, quantity
 from catalogs.schema import Kind
 from catalogs.sums import plain_sum
 from rules.sizing.lookup import fact_value
+from rules.sizing.prices import in_dollars
 from rules.sizing.results import Range
 
 if TYPE_CHECKING:
@@ -135,7 +136,8 @@ def colocation_price(answers: Answers, catalog: Catalog) -> tuple[float, float, 
     if answers.given("budget.colocation"):
         said = answers.number("budget.colocation") or 0.0
         return said, said, said, f"{said:g} USD per kW and month, your own figure"
-    rows = [row for row in catalog.prices if row.item == COLOCATION and row.unit == COLOCATION_UNIT and row.low is not None]
+    priced = (in_dollars(row) for row in catalog.prices if row.item == COLOCATION and row.low is not None)
+    rows = [row for row in priced if row.unit == COLOCATION_UNIT]
     newest = max(rows, key=lambda row: row.date)
     low, high = newest.low or 0.0, newest.high or 0.0
     words = f"{high:g} USD per kW and month, {newest.what} ({newest.source}, {newest.date})"

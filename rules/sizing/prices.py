@@ -68,7 +68,7 @@ def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
     """
     found: dict[str, list[Price]] = {}
     for each in prices:
-        row = _in_dollars(each)
+        row = in_dollars(each)
         if row.unit == unit and is_sound(row):
             found.setdefault(row.item, []).append(row)
     for rows in found.values():
@@ -76,7 +76,8 @@ def _by_item(prices: Shelf[Price], unit: str) -> dict[str, list[Price]]:
     return found
 
 
-def _in_dollars(row: Price) -> Price:
+def in_dollars(row: Price) -> Price:
+    """Return a row at its own rate in USD; as it is where it states none."""
     currency = row.unit[:3]
     if row.usd_rate is None or currency == PURCHASE_UNIT or row.low is None or row.high is None:
         return row
@@ -124,13 +125,15 @@ def without_rate(item: str, catalog: Catalog, answers: Answers) -> tuple[Price, 
 
 
 @lru_cache(maxsize=8)
-def of_nothing(catalog: Catalog) -> tuple[str, ...]:
-    """Return what is said of the prices in folders of the person's own that no part of any bill can have: one sentence per item."""
+def never_counted(catalog: Catalog) -> tuple[str, ...]:
+    """Return what is said of prices in folders of the person's own that can count nowhere: of no item, or of hours without a rate."""
     if len(catalog.folders) < 2:  # the project's own are checked by its tests
         return ()
     ids = sorted(record.id for name in PRODUCT_SHELVES for record in getattr(catalog, name))
     told = {}
     for row in catalog.prices:
+        if " per " in row.unit and not row.unit.startswith(PURCHASE_UNIT) and row.usd_rate is None:
+            told[row.id] = f"{row.id} is in {row.unit} and states no rate of its own; write usd_rate beside it, such as 1.08"
         if not can_be_priced(row.item, ids):
             near = get_close_matches(row.item, (*ids, *OPEN_PRODUCTS), 1)
             told[row.item] = f"no item is called {row.item!r}" + (f"; the nearest is {near[0]!r}" if near else "")
