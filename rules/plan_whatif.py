@@ -12,9 +12,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from rules.sizing.hardware import hardware_of
 from rules.sizing.memory_remedies import rated
-from rules.sizing.power_cap import capped_hardware
+from rules.sizing.site_measured import site_hardware
 from rules.sizing.step import is_transformer
 
 if TYPE_CHECKING:
@@ -80,9 +79,7 @@ def plan_what_if(considered: Considered, key: str, value: str) -> PlanEffect | N
     changed = _changed(choice.plan, workload, key, value)
     if changed is None:
         return None
-    candidate, context = chosen.candidate, considered.context
-    whole = hardware_of(candidate.node, candidate.gpu, context.catalog)
-    hardware = capped_hardware(whole, candidate.node, candidate.gpu, context.answers)
+    hardware = site_hardware(chosen.candidate.node, chosen.candidate.gpu, considered.context)
     before, after = (_weighed(plan, rated(workload, plan, hardware)) for plan in (choice.plan, changed))
     return PlanEffect(key, value, before, after)
 

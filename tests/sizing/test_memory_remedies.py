@@ -195,6 +195,18 @@ def test_one_key_halves_micro_batches_and_doubles_the_smallest(considered, now, 
     assert next_value(replace(considered, ranking=ranking), "parallelism.micro_batch") == following
 
 
+def test_a_step_measured_on_site_counts_in_a_change_of_the_plan(considered):
+    """Twice the modelled step: the chosen plan takes that long, and the changed one twice as long as before."""
+    answers, chosen = considered.context.answers, considered.ranking.chosen.candidate
+    before = plan_what_if(considered, "parallelism.recompute", "full")
+    told = {"measured.step_time": f"{2 * before.before.step_seconds} s", "measured.gpus": chosen.gpus, "measured.node": chosen.node.id}
+    for key, value in told.items():
+        answers = answers.with_value(key, value)
+    after = plan_what_if(replace(considered, context=replace(considered.context, answers=answers)), "parallelism.recompute", "full")
+    assert after.before.step_seconds == pytest.approx(2 * before.before.step_seconds)
+    assert after.after.step_seconds == pytest.approx(2 * before.after.step_seconds)
+
+
 def test_a_change_that_cannot_be_is_none(considered):
     assert plan_what_if(considered, "parallelism.micro_batch", "3") is None
     assert plan_what_if(considered, "parallelism.zero_stage", "4") is None
