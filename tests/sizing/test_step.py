@@ -306,6 +306,18 @@ def test_recommendation_models_on_a100(model, gpus, precision, samples):
     assert estimate.units_per_second == pytest.approx(samples, rel=0.2)
 
 
+@pytest.mark.parametrize(("gpus", "megabytes"), [(8, 0.0), (16, 28.46), (32, 22.85)])
+def test_what_a_recommendation_model_sends_between_servers(gpus, megabytes):
+    """DLRM of 26 tables of 128 columns, 65,536 samples; 2.4 million dense parameters, reduced in 32 bits over a server's eight adapters.
+
+    Two servers: 4,096 · 26 · 128 · 2 B to the half elsewhere, twice, 27.26 MB, and 9.6 MB / 8 once. Four: three quarters of half, twice,
+    20.45 MB, and 2 · 9.6 MB / 8.
+    """
+    work = replace(workload(shape_from_preset(CATALOG.models["dlrm-113b"]), 1, 65_536, "bf16", "recommendation"), unit="sample")
+    estimate = estimate_step(work, Plan(data=gpus, micro_batch=65_536 // gpus), hardware("nvidia-dgx-a100-640gb"))
+    assert estimate.inter_node_bytes_per_gpu.to("MB").magnitude == pytest.approx(megabytes, rel=0.001)
+
+
 @pytest.mark.parametrize(
     ("shape", "vocabulary", "stages", "layers", "with_head"),
     [
