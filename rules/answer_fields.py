@@ -83,6 +83,8 @@ def _percent(key: str, example: str, most: float) -> AnswerField:
     return AnswerField(key, "number", example, minimum=0, maximum=most, units_ignored=("%", "percent"))
 
 
+RATIO = ":1"
+"""What may follow a ratio, which is one number: "3:1" is 3."""
 _PARAMETERS = ("parameters", "parameter", "params")
 _TOKENS = ("tokens", "token", "samples", "images", "sequences")
 
@@ -240,6 +242,7 @@ FIELDS: tuple[AnswerField, ...] = (
         "1",
         minimum=1,
         maximum=64,
+        units_ignored=(RATIO,),
         assumed=1.0,
         reason="a non-blocking training fabric is the safe start",
     ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from catalogs.quantities import Quantity
     from rules.policies import Policy
 
-from rules.answer_fields import FIELDS, PLURALS, AnswerField
+from rules.answer_fields import FIELDS, PLURALS, RATIO, AnswerField
 
 Value = str | int | float | bool | tuple[str, ...]
 UNKNOWN = "unknown"
@@ -174,6 +174,8 @@ def _parse_number(declared: AnswerField, raw: object) -> float:
         number, unit = split(str(raw)) if isinstance(raw, str) else (float(raw), "")
     except (QuantityError, OverflowError) as error:
         raise AnswerError(declared.key, f"{error}; expected a number such as {declared.example!r}") from error
+    if unit.startswith(":") and RATIO in declared.units_ignored and (unit := unit.replace(" ", "")) != RATIO:
+        raise AnswerError(declared.key, f"{raw} can be read either way round; write down over up as one number, such as 3 or 3:1")
     if unit and unit not in declared.units_ignored:
         raise AnswerError(declared.key, f"expected a plain number such as {declared.example!r}, got the unit {unit!r}")
     check_range(declared, number, number)

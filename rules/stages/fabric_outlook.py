@@ -37,8 +37,9 @@ def _growth(counted: Counted, candidate: Candidate, context: Context, gpus_per_n
         "free_ports": {tier: ports for tier, ports in counts.free.items() if ports},
     }
     later = context.answers.count("scale.later_nodes")
-    if later is not None and later > candidate.nodes:
-        section["target"] = growth_words(grow(spec, counts, later))
+    if later is not None:
+        larger = later > candidate.nodes
+        section["target"] = growth_words(grow(spec, counts, later)) if larger else f"{later:,} nodes: this design has {candidate.nodes:,}"
     for name, factor in FACTORS.items():
         section[name] = growth_words(grow(spec, counts, factor * candidate.nodes))
     return section

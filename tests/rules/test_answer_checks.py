@@ -43,6 +43,18 @@ def test_whatever_is_said_of_an_own_server_without_its_gpu_is_without_effect(cat
     assert set(keys) <= set(unused(catalog, **{key.replace(".", "__"): field_of(key).example for key in keys}))
 
 
+@pytest.mark.parametrize("said", ["2:1", "2 : 1", "2", 2, 2.0])
+def test_a_ratio_may_be_written_as_network_engineers_do(said):
+    assert Answers.of({"preferences.oversubscription": said}).number("preferences.oversubscription") == 2
+
+
+@pytest.mark.parametrize("said", ["1:2", "3:2", "1:1.16"])
+def test_a_ratio_that_vendors_write_either_way_round_is_asked_back(said):
+    """Juniper and AMD print demand to capacity, others downlink to uplink: "1:2" alone says nothing."""
+    with pytest.raises(AnswerError, match="either way round"):
+        Answers.of({"preferences.oversubscription": said})
+
+
 def test_nodes_and_gpus_are_two_ways_to_say_one_thing(catalog):
     error = refused({"scale.nodes": 3, "scale.gpus": 1000}, catalog)
     assert error.key == "scale.gpus"

@@ -299,6 +299,9 @@ def test_growth_and_failures_stand_in_the_design(catalog):
     growing, context = made(catalog, "nvidia-dgx-h100", 32, preferences__fabric="infiniband", scale__later_nodes=64)
     stage.assess(growing, context)
     assert stage.describe(growing, context)["fabric.growth"]["target"].startswith("64 nodes: 16 leaf + 8 spine; 128 links move")
+    shrinking, context = made(catalog, "nvidia-dgx-h100", 32, preferences__fabric="infiniband", scale__later_nodes=8)
+    stage.assess(shrinking, context)
+    assert stage.describe(shrinking, context)["fabric.growth"]["target"] == "8 nodes: this design has 32"
     single, context = made(catalog, "nvidia-dgx-h100", 1)
     stage.assess(single, context)
     assert "fabric.growth" not in stage.describe(single, context)
