@@ -5,14 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from rules.advisor import Considered
     from rules.sizing.plan_report import PlanReport
     from rules.sizing.plan_results import Found
 
 GIB = 2.0**30
+MILLISECONDS_BELOW = 0.1
 MOST_LISTED = 24
 """Plans of the front that are printed; `--json` has all."""
 NO_PLANS = "no plan is chosen, so there is nothing to search through; see the conflicts of the design"
+OTHER_TERMS = {"memory": "bytes through memory", "exchange": "exchange of embeddings", "overhead": "fixed cost of a step"}
+"""Parts of the step of models without transformer layers in words."""
 DATA_PARALLEL = "this kind of model trains data parallel only: there is one plan"
 
 
@@ -52,6 +57,47 @@ def lines_of(report: PlanReport, name: str, precision: str) -> list[str]:
     for other, each in report.precisions:
         out.append(f"In {other} instead of {precision}: {each.plan.label}, {each.seconds:.4g} s a step")
     return out
+
+
+def spent(terms: Mapping[str, float]) -> str:
+    """Return the seconds of a step by what they are spent on in words, the longest first."""
+    from rules.sizing.plan_report import WORDS
+
+    words = WORDS | OTHER_TERMS
+    return ", ".join(f"{words.get(name, name)} {_time(each)}" for name, each in sorted(terms.items(), key=lambda item: -item[1]))
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:,.4g} s" if seconds >= MILLISECONDS_BELOW else f"{seconds * 1e3:.3g} ms"
+
+
+def only_plan(considered: Considered, name: str) -> tuple[dict[str, Any], list[str]]:
+    """Return the one plan of a model that trains data parallel only, as a document and as lines: its step, its memory, what takes it."""
+    from rules.sizing.plan_results import Found
+
+    chosen = considered.ranking.chosen
+    choice = chosen.candidate.choice if chosen else None
+    assert choice is not None, "there is a plan whose kind was told"
+    memory = tuple(each.to("byte").magnitude for each in (choice.memory.low, choice.memory.expected, choice.memory.high))
+    seconds = choice.step.expected.to("s").magnitude
+    own = _plan(Found(choice.plan, seconds, memory, choice.memory.verdict == "fits"))
+    parts = spent({name: each.to("s").magnitude for name, each in choice.step.terms.items()})
+    document = {
+        "candidate": name,
+        "precision": considered.context.workload.precision,
+        "enumerated": 1,
+        "ranked": 1,
+        "ruled_out": {},
+        "fastest": [own],
+        "pareto": [own],
+        "own": own | {"rank": 1},
+        "difference": [],
+        "limits": [parts],
+        "other_precisions": {},
+    }
+    peak = f"{memory[0] / GIB:,.1f} to {memory[2] / GIB:,.1f} GiB"
+    lines = [f"Plans of {name}: {DATA_PARALLEL}", f"  {choice.plan.label}: {_time(seconds)} a step, peak {peak}", f"  {parts}"]
+    return document, lines
 
 
 def _row(found: Found) -> str:

@@ -62,5 +62,9 @@ def test_a_given_plan_is_listed_with_its_place_and_what_the_fastest_does_otherwi
 
 def test_models_that_train_data_parallel_have_one_plan():
     called = call("explain", DESIGNS / "recommendation-tables.toml", "plans")
-    assert called.code == 2
-    assert "data parallel only" in called.err
+    assert called.code == 0
+    assert "data parallel only: there is one plan" in called.out
+    assert "fixed cost of a step 3 ms" in called.out
+    document = call("explain", DESIGNS / "recommendation-tables.toml", "plans", "--json").json
+    assert list(validator("explain").iter_errors(document)) == []
+    assert document["enumerated"] == document["ranked"] == document["own"]["rank"] == 1

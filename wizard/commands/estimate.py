@@ -13,8 +13,6 @@ if TYPE_CHECKING:
 RATE = "tokens/s/GPU"
 COLUMNS = ("id", "s/step", "from", "to", RATE, "TFLOP/s/GPU", "MFU", "GiB", "from", "to", "verdict")
 UNKNOWN = "?"
-OTHER_TERMS = {"memory": "bytes through memory", "exchange": "exchange of embeddings", "overhead": "fixed cost of a step"}
-"""Terms of models without transformer layers in words."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,14 +74,10 @@ def _print_reasons(results: list[dict[str, Any]]) -> None:
 
 def _step_note(result: dict[str, Any]) -> list[str]:
     """Return where the step goes, in a line."""
-    from rules.sizing.plan_report import WORDS
+    from wizard.plan_list import spent
 
-    words = {**WORDS, **OTHER_TERMS}
-    terms = sorted((result["step_terms"] or {}).items(), key=lambda item: -item[1])
-    if not terms:
-        return []
-    parts = ", ".join(f"{words.get(name, name)} {seconds:.4g} s" for name, seconds in terms)
-    return [f"the step of {result['iteration_s']:.4g} s: {parts}"]
+    terms = result["step_terms"]
+    return [f"the step of {result['iteration_s']:.4g} s: {spent(terms)}"] if terms else []
 
 
 def _print_remedies(results: list[dict[str, Any]]) -> None:

@@ -102,10 +102,14 @@ def _run(options: argparse.Namespace, loaded: Loaded) -> int:
 
 
 def _plans(considered: Considered, name: str, notes: list[str], *, as_json: bool) -> int:
-    """Print every parallel plan of the design's GPUs; returns 2 where there is none to choose."""
-    from wizard.plan_list import document_of, lines_of, report_of
+    """Print every parallel plan of the design's GPUs; returns 2 where none is chosen."""
+    from wizard.plan_list import DATA_PARALLEL, document_of, lines_of, only_plan, report_of
 
     report = report_of(considered)
+    if report == DATA_PARALLEL:
+        document, lines = only_plan(considered, name)
+        print_json(document | {"notes": notes}) if as_json else print("\n".join(lines))
+        return GOOD
     if isinstance(report, str):
         narrate(f"cluster-wizard: {name or 'no candidate'}: {report}")
         return WRONG
