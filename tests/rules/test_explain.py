@@ -286,13 +286,6 @@ class TestNumbers:
             first = next(step for step in steps if step.kind is StepKind.CANDIDATE)
             assert design.candidate.node.name in first.name
 
-    def test_a_gpu_that_no_server_carries_is_named_with_the_way_out(self, catalog):
-        """H800: made for China, its servers stand in no catalog."""
-        design = ground_of(consider(Answers.of({**SMALL, "preferences.gpus": ["H800"]}), catalog)).design
-        (conflict,) = design.conflicts
-        assert conflict.because == "no server of the catalog carries NVIDIA H800 SXM5 80 GB, which preferences.gpus asks for"
-        assert conflict.remedies[0].key == "own_server.gpu"
-
     def test_answers_that_allow_nothing_name_the_answers(self, catalog):
         ground = ground_of(consider(Answers.of({**SMALL, "preferences.vendors": ["AMD"]}), catalog))
         steps = chain_of(ground, "proposals.nothing_allowed")

@@ -103,6 +103,13 @@ def test_an_own_server_has_as_many_gpus_as_their_board(catalog, gpu, count):
     assert own_server(Answers.of({"own_server.gpu": gpu}), catalog).gpu_count == count
 
 
+def test_a_gpu_that_no_server_carries_is_named_with_the_way_out(catalog):
+    """H800: made for China, its servers stand in no catalog."""
+    (conflict,) = advise(Answers.of({"model.preset": "llama-3.1-8b", "preferences.gpus": ["H800"]}), catalog).conflicts
+    assert conflict.because == "no server of the catalog carries NVIDIA H800 SXM5 80 GB, which preferences.gpus asks for"
+    assert conflict.remedies[0].key == "own_server.gpu"
+
+
 def test_an_own_server_without_adapters_is_rated_and_wired_alike(catalog):
     """Step time and fabric count with the same adapter: one of 100 Gb/s per server, shared by its eight GPUs."""
     found = considered(
