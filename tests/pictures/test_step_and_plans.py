@@ -59,6 +59,7 @@ def test_the_account_and_the_place_stand_below_the_plans():
     lines = plans.text(considered("one-node-70b"), 100)
     joined = " ".join(lines)
     assert " ranked + " in joined
+    assert "what limits the best, TP" in joined
     assert chosen("one-node-70b").choice.plan.label in joined
     assert any(line.count("*") > 1 for line in lines), "several plans of the front are drawn"
     assert sum("@" in line for line in lines) >= 1

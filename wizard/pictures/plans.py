@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from wizard.pictures.bars import shown
 from wizard.pictures.chart import Axis, Chart, Series, both_ways
 from wizard.plan_list import report_of
 
@@ -48,7 +49,8 @@ def _notes(report: PlanReport) -> tuple[str, ...]:
     return (
         "x and o: the fastest plan of each way to divide the GPUs",
         f"{search.enumerated:,} plans = {search.ranked:,} ranked + {sum(search.rejected.values()):,} ruled out",
-        f"chosen: {report.own.plan.label}, {place}",
+        f"chosen: {report.own.plan.label}, {place}, {shown(report.own.seconds)} s",
+        *(f"what limits the best, {each.plan.label}, {shown(each.seconds)} s:" for each in search.found[:1]),
         *report.limits,
     )
 
