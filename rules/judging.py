@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _PLACE = {stage: place for place, stage in enumerate(Stage)}
 _PREPARED: dict[Stage, tuple[tuple[Rule, ...], Catalog, StageProgram, Mapping[str, Scalar]]] = {}
-_HEARD: Kept[tuple[StageProgram, Evaluation]] = Kept(1024)
+_HEARD: Kept[tuple[StageProgram, Mapping[str, Scalar], Evaluation]] = Kept(1024)
 _remembered = lru_cache(maxsize=2 * len(Stage))(remembered.remembered)
 FIRST = (Stage.VRAM, Stage.INTERCONNECT)
 """The stages that come before every feedback edge: what is sent back to them is another candidate."""
@@ -90,7 +90,7 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
     program, known = _prepared(module, context.catalog)
     wide = {**candidate.facts[module.STAGE], **known, **flags_of_earlier_stages(module.STAGE, candidate)}
     candidate.facts[module.STAGE] = wide
-    result = evaluate(program, wide, strict=True) if strict else _heard(program, wide)
+    result = evaluate(program, wide, strict=True) if strict else _heard(program, wide, candidate)
     candidate.said.extend(result.said)
     candidate.flags |= result.flags
     failures = [*result.failures]
@@ -102,16 +102,13 @@ def apply_rules(module: StageModule, candidate: Candidate, context: Context, *, 
     return [f"rule {failure.rule_id} failed: {failure.message}" for failure in failures]
 
 
-def _heard(program: StageProgram, fact: Mapping[str, Scalar]) -> Evaluation:
-    """Return what the rules of a stage say of a fact; of the same fact they say the same."""
-    key = (id(program), tuple(fact), tuple(fact.values()), tuple(map(type, fact.values())))
-    try:
-        found = _HEARD.get(key)
-    except TypeError:  # a field that cannot be compared, which the engine reports
-        return evaluate(program, fact)
-    if found is None or found[0] is not program:
-        found = _HEARD.put(key, (program, evaluate(program, fact)))
-    return found[1]
+def _heard(program: StageProgram, fact: Mapping[str, Scalar], candidate: Candidate) -> Evaluation:
+    """Return what the rules of a stage say of a candidate's fact; of the same fact they say the same as the last time."""
+    key = id(program), candidate.node.id, candidate.units
+    last = _HEARD.get(key)
+    if last is not None and last[0] is program and last[1] == fact and [*map(type, last[1].values())] == [*map(type, fact.values())]:
+        return last[2]
+    return _HEARD.put(key, (program, fact, evaluate(program, fact)))[2]
 
 
 def forget() -> None:

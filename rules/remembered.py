@@ -68,6 +68,8 @@ class _WatchedAnswers(Answers):
     """Answers that note which of them are read."""
 
     plain: Answers
+    _of: Answers
+    _read: dict[str, object]
 
     def __init__(self, of: Answers, read: dict[str, object]) -> None:
         for name, value in (("_of", of), ("_read", read), ("plain", of.plain if isinstance(of, _WatchedAnswers) else of)):
@@ -75,18 +77,19 @@ class _WatchedAnswers(Answers):
 
     def note(self, key: str) -> None:
         """Note that the answer `key` is read, here and where these answers were handed on from."""
-        of, read, plain = self.__dict__["_of"], self.__dict__["_read"], self.plain
-        if key not in read:
-            read[key] = _of_plain(plain, key)
-        if isinstance(of, _WatchedAnswers):
-            of.note(key)
+        if key not in self._read:
+            self._read[key] = _of_plain(self.plain, key)
+            if isinstance(self._of, _WatchedAnswers):
+                self._of.note(key)
 
     def value(self, key: str) -> Value | None:
-        self.note(key)
+        if key not in self._read:
+            self.note(key)
         return self.plain.value(key)
 
     def given(self, key: str) -> bool:
-        self.note(key)
+        if key not in self._read:
+            self.note(key)
         return self.plain.given(key)
 
     def _whole(self, what: str) -> Answers:
@@ -147,19 +150,22 @@ def _stored(answers: Answers, key: str) -> object:
 class _WatchedCandidate:
     """A candidate that notes which of its fields are read before they are written, and which are written."""
 
-    __slots__ = ("_of", "_read", "_written")
+    __slots__ = ("_of", "_plain", "_read", "_written")
     _of: Any
+    _plain: Any
     _read: dict[str, object]
     _written: dict[str, object]
 
-    def __init__(self, of: object, read: dict[str, object], written: dict[str, object]) -> None:
-        for name, value in (("_of", of), ("_read", read), ("_written", written)):
+    def __init__(self, of: Any, read: dict[str, object], written: dict[str, object]) -> None:
+        plain = of._plain if isinstance(of, _WatchedCandidate) else of
+        for name, value in (("_of", of), ("_plain", plain), ("_read", read), ("_written", written)):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
+        if name in self._read or name in self._written:
+            return getattr(self._plain, name)  # whom this one was handed on from has noted it too
         value = getattr(self._of, name)
-        if name not in self._written and name not in self._read:
-            self._read[name] = _copied(value)
+        self._read[name] = _copied(value)
         return value
 
     def __setattr__(self, name: str, value: object) -> None:
