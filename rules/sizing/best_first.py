@@ -33,6 +33,8 @@ MOST_CHECKS = 3_000
 """Candidates taken from the queue before the search stops."""
 MOST_AT_RISK = 64
 """Plans at risk, by their lower bound, of which the fastest are kept where none surely fits."""
+RECOMPUTING = 24
+"""Plans that are kept where one of the fastest computes all activations again: of another, fewer layers may be enough."""
 MOST_TRIALS = 24
 """Plans that are tried for whether one is in time, before the whole search is asked."""
 LORA_KINDS = ("fine_tuning_lora", "fine_tuning_qlora")
@@ -239,14 +241,15 @@ class BestFirst:
         """Take candidates by their lower bound, then by their time, until enough fit or the checks are used up."""
         fitting: list[Found] = []
         risky: list[Found] = []
-        checks = MOST_CHECKS
-        while self.queue and checks and len(fitting) <= KEPT_ALTERNATIVES:
+        checks, most = MOST_CHECKS, KEPT_ALTERNATIVES
+        while self.queue and checks and len(fitting) <= most:
             checks -= 1
             entry = heapq.heappop(self.queue)
             if entry.seconds > self.limit and self._too_slow(entry.plan):
                 continue
             if entry.memory is not None:
                 fitting.append(Found(entry.plan, entry.seconds, entry.memory, True))
+                most = RECOMPUTING if entry.plan.recompute == "full" else most
                 continue
             if not entry.timed:
                 heapq.heappush(self.queue, entry._replace(seconds=self._least_seconds(entry), timed=True))

@@ -34,7 +34,7 @@ SHORT_CONTEXT, LEAST_SHORT_TOKENS = 4, 512
 """A few ranks may share shorter sequences, where few samples for each leave a pipeline empty: NVIDIA trains Llama 3 8B and 70B of 8,192
 tokens two ways [dgxc-benchmarking]."""
 LARGEST_CONTEXT = 16
-BEYOND_DOMAIN = (2, 8, 32)
+BEYOND_DOMAIN = (2, 4, 8, 32)
 """How much wider than the widest group inside a domain the bounded search spreads experts, for where they do not fit otherwise: DeepSeek-V3
 trained on 64 ways over servers of 8 [arXiv:2412.19437 §3.2]."""
 UNEVEN_LAYERS = 1.25

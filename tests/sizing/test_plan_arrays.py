@@ -202,6 +202,8 @@ def test_what_fits_nowhere_names_the_plan_that_comes_nearest():
     ("node", "preset", "training"),
     [
         (H100, "llama-3.1-405b", {"global_batch": 2048, "sequence_length": 8192}),
+        (H100, "deepseek-v3", {"global_batch": 8192, "sequence_length": 8192}),
+        (H100, "qwen3-235b-a22b", {"global_batch": 8192, "sequence_length": 4096}),
         (H100, "llama-3.1-70b", {"global_batch": 4096, "sequence_length": 8192}),
         (H100, "deepseek-v3", {"global_batch": 15_360, "sequence_length": 4096}),
         (H100, "llama-3.1-405b", {"global_batch": 2048, "sequence_length": 131_072}),
@@ -214,6 +216,12 @@ def test_the_quick_search_comes_within_three_percent_on_16384_gpus(node, preset,
     quick, whole = (found(node, 16_384, sections, exhaustive=exhaustive) for exhaustive in (False, True))
     assert quick.found[0].fits
     assert quick.found[0].seconds <= 1.03 * whole.pareto[0].seconds
+
+
+@pytest.mark.parametrize("preset", ["deepseek-v3", "qwen3-235b-a22b", "gpt-oss-120b"])
+def test_the_quick_search_spreads_experts_over_four_servers_where_that_is_best(preset):
+    quick, whole = (found(H100, 2048, {"model": {"preset": preset}}, exhaustive=exhaustive) for exhaustive in (False, True))
+    assert quick.found[0].seconds <= 1.01 * whole.pareto[0].seconds
 
 
 def test_given_parts_of_a_plan_bind_the_exhaustive_search():
