@@ -88,7 +88,7 @@ BUDGET_RULES: tuple[Rule, ...] = (
         strength=Strength.STRONG,
         when=(F.has_budget == True, F.price_known == True, F.purchase_high_usd <= F.budget_usd),
         guidance=("G7.5",),
-        decides=("cost.purchase", "{purchase_usd}"),
+        decides=("cost.outlay", "{purchase_usd}"),
         because=(
             "Even at the high end of the prices, {purchase_high_usd}, the design stays within {budget_usd}. Without a price and not"
             " counted: {missing}."

@@ -10,7 +10,6 @@ from __future__ import annotations
 import heapq
 import math
 from bisect import bisect_left
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 from weakref import WeakKeyDictionary
 
@@ -76,6 +75,8 @@ class BestFirst:
         self.rejected: dict[str, int] = {}
         self.nearest: Found | None = None
         self.queue: list[_Entry] = []
+        fixed = self.fixed
+        self.fixed_plan = Plan(schedule=fixed.schedule, recompute_layers=fixed.recompute_layers, recompute_modules=fixed.recompute_modules)
         self.floors = _FLOORS.setdefault(self.model, {}) if self.model is not None else {}
 
     def run(self) -> PlanSearch:
@@ -117,12 +118,12 @@ class BestFirst:
         lowest = min(zero_stage for _, zero_stage in options)
         micro = self.workload.global_batch // (plan.data * plan.micro_batch)
         each = virtual_stages(self.workload.model.layers, plan.pipeline, micro, exhaustive=False, schedule=plan.schedule)
-        return any(self._seconds(replace(plan, zero_stage=lowest, virtual_stages=virtual)) <= self.limit for virtual in each)
+        return any(self._seconds(varied(plan, zero_stage=lowest, virtual_stages=virtual)) <= self.limit for virtual in each)
 
     def _fits_within(self, seconds: float, plan: Plan, options: tuple[tuple[str, int], ...]) -> bool:
         """Return whether a plan surely fits under the first options with which it does, and then takes at most `seconds`."""
         for recompute, zero_stage in options:
-            tried = replace(plan, recompute=recompute, zero_stage=zero_stage)
+            tried = varied(plan, recompute=recompute, zero_stage=zero_stage)
             if self.memory.peak_bytes(tried)[2] <= self.capacity:
                 return self._seconds(tried) <= seconds
         return False
@@ -207,7 +208,8 @@ class BestFirst:
 
     def _plan(self, sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int], per_domain: int = 0) -> Plan:
         """Return the plan of a sharding with what the answers fix of its pipeline."""
-        return Plan(
+        return varied(
+            self.fixed_plan,
             tensor=sharding.tensor,
             pipeline=sharding.pipeline,
             virtual_stages=virtual,
@@ -218,9 +220,6 @@ class BestFirst:
             micro_batch=micro_batch,
             recompute=options[0],
             per_domain=per_domain,
-            schedule=self.fixed.schedule,
-            recompute_layers=self.fixed.recompute_layers,
-            recompute_modules=self.fixed.recompute_modules,
         )
 
     def _push(self, plan: Plan, rest: tuple[tuple[str, int], ...]) -> None:
@@ -263,19 +262,19 @@ class BestFirst:
         """Return whether a plan that is not within the limit cannot be brought there by recomputing fewer layers."""
         if plan.recompute != "full" or self.fixed.recompute is not None:
             return True
-        return self._bound(replace(plan, recompute="none")) > self.limit
+        return self._bound(varied(plan, recompute="none")) > self.limit
 
     def _least_seconds(self, entry: _Entry) -> float:
         """Return the seconds under the entry's first recomputation and its lowest ZeRO stage: higher ones exchange more."""
         lowest = min(entry.plan.zero_stage, *(zero_stage for _, zero_stage in entry.rest), 3)
         plan = entry.plan
-        return self._seconds(plan if plan.zero_stage == lowest else replace(plan, zero_stage=lowest))
+        return self._seconds(plan if plan.zero_stage == lowest else varied(plan, zero_stage=lowest))
 
     def _put_back(self, entry: _Entry, options: tuple[tuple[str, int], ...]) -> None:
         """Queue the options that recompute more but shard less than those that fit: the exchange may cost more than the arithmetic."""
         if options:
             self.enumerated += 1
-            plan = replace(entry.plan, recompute=options[0][0], zero_stage=options[0][1])
+            plan = varied(entry.plan, recompute=options[0][0], zero_stage=options[0][1])
             left = entry._replace(plan=plan, rest=options[1:], order=self.enumerated)
             heapq.heappush(self.queue, left._replace(seconds=self._least_seconds(left)))
 
@@ -284,7 +283,7 @@ class BestFirst:
         at_risk: Found | None = None
         plan = entry.plan
         for index, (recompute, zero_stage) in enumerate(((plan.recompute, plan.zero_stage), *entry.rest)):
-            tried = plan if index == 0 else replace(plan, recompute=recompute, zero_stage=zero_stage)
+            tried = plan if index == 0 else varied(plan, recompute=recompute, zero_stage=zero_stage)
             memory = self.memory.peak_bytes(tried)
             if memory[2] <= self.capacity:
                 heapq.heappush(self.queue, entry._replace(seconds=self._seconds(tried), plan=tried, rest=(), memory=memory))
@@ -312,6 +311,13 @@ class BestFirst:
 
     def _reject(self, reason: str, count: int) -> None:
         self.rejected[reason] = self.rejected.get(reason, 0) + count
+
+
+def varied(plan: Plan, **changes: object) -> Plan:
+    """Return a plan with some fields changed, as `dataclasses.replace` does, but in a fifth of its time: a search makes thousands."""
+    made = object.__new__(Plan)
+    made.__dict__.update(plan.__dict__, **changes)
+    return made
 
 
 def _data_parallel_sizes(per_rank: int) -> tuple[int, ...]:

@@ -10,6 +10,7 @@ from catalogs import load_catalog
 from rules.answers import Answers
 from rules.candidate import Context
 from rules.proposals import propose
+from rules.sizing.best_first import varied
 from rules.sizing.hardware import hardware_of
 from rules.sizing.memory import MemoryModel
 from rules.sizing.placement import expert_domains, most_domains, placed_domain, spread_evenly
@@ -258,6 +259,13 @@ def test_a_search_within_a_time_finds_what_the_whole_search_finds(preset, node):
             assert plans.reaches(workload, hardware(node), gpus, answers, limit) == in_time
             for other in (0.98 * limit, 1.02 * limit, limit):  # what was found before must not change what is said of another time
                 assert plans.reaches(workload, hardware(node), gpus, answers, other) == (whole is not None and whole <= other)
+
+
+def test_a_varied_plan_is_the_plan_that_would_have_been_made():
+    plan = Plan(tensor=8, data=4, schedule="1f1b", recompute_modules=("mlp",))
+    assert varied(plan, data=2, recompute="full") == Plan(tensor=8, data=2, recompute="full", recompute_modules=("mlp",))
+    assert hash(varied(plan, data=2)) == hash(Plan(tensor=8, data=2, recompute_modules=("mlp",)))
+    assert plan.data == 4
 
 
 def test_the_search_is_deterministic():
