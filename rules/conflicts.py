@@ -125,9 +125,14 @@ def find_conflicts(
     free = [each.key for each in all_][:MOST_ANSWERS]
     fixed = [each.key for each in all_][MOST_ANSWERS:]
 
+    held: list[frozenset[str]] = []
+
     def holds(keys: frozenset[str]) -> bool:
         left = keeping(answers, all_, [*keys, *fixed])
-        return oracle.fits(left) or any(oracle.fits(each) for each in sizes_open(answers, left))
+        if oracle.fits(left) or any(oracle.fits(each) for each in sizes_open(answers, left)):
+            held.append(keys)
+            return True
+        return False
 
     found, complete = minimal_sets(free, holds, lambda: oracle.spent)
     sets = [ConflictSet(tuple(named[key] for key in free if key in each)) for each in found]
@@ -138,7 +143,8 @@ def find_conflicts(
     for number, each in enumerate(sets):
         told(Conflicts(tuple(sets), complete and not fixed))
         whole = [key.key for key in all_] if complete and len(sets) == 1 else [*each.keys, *fixed]
-        sets[number] = replace(each, changes=_changes(each, answers, all_, whole, oracle, hints, needs=needs))
+        beside = {key: _beside(key, each, held, fixed) for key in each.keys}
+        sets[number] = replace(each, changes=_changes(each, answers, all_, (whole, beside), oracle, hints, needs=needs))
     return Conflicts(tuple(sets), complete and not fixed, _together(sets, answers, oracle) if needs else ())
 
 
@@ -197,22 +203,36 @@ def _changes(
     found: ConflictSet,
     answers: Answers,
     all_: tuple[Constraint, ...],
-    kept: list[str],
+    kept: tuple[list[str], Mapping[str, list[str]]],
     oracle: Oracle,
     hints: Mapping[str, float],
     *,
     needs: bool,
 ) -> tuple[SmallestChange, ...]:
-    """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold."""
-    alone = keeping(answers, all_, kept)
+    """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold.
+
+    `kept` are the answers that stand beside the change; then by answer those of a larger set, which is asked about where no change
+    was found: the servers that make it hold without the answer may come up only there.
+    """
+    whole, beside = kept
+    alone = keeping(answers, all_, whole)
     rows = []
     for key in (*found.keys, *(key for key in NEEDS if needs and answers.given(key))):
         if oracle.spent:
             break
         change = exception_to(key) if key.startswith(POLICY) else _smallest(alone, key, oracle, hints.get(key))
+        if change is None and beside.get(key):
+            change = _smallest(keeping(answers, all_, beside[key]), key, oracle, hints.get(key))
         if change is not None:
             rows.append(change)
     return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
+
+
+def _beside(key: str, found: ConflictSet, held: Sequence[frozenset[str]], fixed: list[str]) -> list[str]:
+    """Return an answer of a set and the largest set seen to hold that has all others of the set, empty where none has more than those."""
+    rest = frozenset(found.keys) - {key}
+    larger = max((each for each in held if rest < each and key not in each), key=len, default=None)
+    return [] if larger is None else [key, *sorted(larger), *fixed]
 
 
 def _smallest(answers: Answers, key: str, oracle: Oracle, hint: float | None) -> SmallestChange | None:

@@ -6,7 +6,7 @@ is as far as double), anything else as much as doubling a number (1). It ranks c
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +52,8 @@ EITHER_WAY = ("scale.nodes", "scale.gpus", "preferences.oversubscription")
 """Numbers that may help by being larger or smaller; larger is looked at first."""
 WHOLE_WORDS = ("day", "year", "hour", "minute", "second")
 """Units that are written out, and so have a plural."""
+ENDED = "; less of a change may do: the search ended here"
+"""What a change says that holds but was not closed in on."""
 DROPPED = ""
 """The value of a change that takes an answer away."""
 
@@ -111,7 +113,7 @@ def smallest_change(
 
     `guess` is a number below which it surely does not hold; where it holds at the guess, nothing else is asked. `hint` is a number that
     may do, such as a remedy's: it is asked about first, and taken where just short of it nothing holds. Once `spent`, the search ends
-    with the smallest change that was found until then; it holds, and may be larger than need be.
+    with the smallest change that was found until then; it holds, may be larger than need be, and says so.
 
     `holds` is asked of whole answers; it should not turn false again as the number moves on, and where it does, a change that was
     asked about is returned all the same.
@@ -176,16 +178,25 @@ def _number(asking: _Asking, key: str, way: int, hint: float | None) -> Smallest
             good = number
             break
         failing = number
-    while good is not None and not _close(failing, good, whole=whole) and not asking.over:
+    return None if good is None else _closed_in(asking, key, failing, good, whole=whole)
+
+
+def _closed_in(asking: _Asking, key: str, failing: float, good: float, *, whole: bool) -> SmallestChange:
+    """Return the change to the least number that holds, between one that does not and one that does; it says where the search ended."""
+    answers, up = asking.answers, good > failing
+    while not _close(failing, good, whole=whole):
         middle = (failing * good) ** 0.5
-        middle = _between(failing, good, middle) if whole else _rounded(middle, up=way > 0)
+        middle = _between(failing, good, middle) if whole else _rounded(middle, up=up)
         if middle in (failing, good):
             break
+        if asking.over:
+            found = _numbered(answers, key, good)
+            return replace(found, text=found.text + ENDED)
         if asking.holds(_numbered(answers, key, middle)):
             good = middle
         else:
             failing = middle
-    return None if good is None else _numbered(answers, key, good)
+    return _numbered(answers, key, good)
 
 
 def _numbered(answers: Answers, key: str, number: float) -> SmallestChange:

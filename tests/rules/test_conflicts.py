@@ -197,6 +197,7 @@ class TestChanges:
         given = answers(facility__total_power="1 MW")
         change = smallest_change(given, "facility.total_power", lambda each: each.number("facility.total_power") >= 1777.7)
         assert 1777.7 <= float(change.after.split()[0]) <= 1777.7 * 1.03
+        assert change.text == f"raise it to {change.after}"
 
     def test_ends_with_what_was_found_once_no_more_may_be_asked(self):
         """1 MW doubled is 2 MW: that holds, and closing in on 1,777.7 kW takes further questions that are not there."""
@@ -209,6 +210,7 @@ class TestChanges:
         given = answers(facility__total_power="1 MW")
         change = smallest_change(given, "facility.total_power", holds, spent=lambda: len(asked) >= 1)
         assert (change.after, len(asked)) == ("2000 kW", 1)
+        assert change.text == "raise it to 2000 kW; less of a change may do: the search ended here"
         assert smallest_change(given, "facility.total_power", holds, spent=lambda: True) is None
         assert len(asked) == 1
 
@@ -258,6 +260,22 @@ class TestChanges:
     def test_none_where_nothing_helps(self):
         assert smallest_change(answers(facility__racks=1), "facility.racks", lambda _: False) is None
         assert smallest_change(answers(), "preferences.nodes", lambda _: False) is None
+
+    def test_servers_that_come_up_beside_other_answers_only_give_the_set_its_change(self, catalog):
+        """Within 3 racks and 60 kW the deadline and the budget fail; without one of the two they hold, but only beside the racks' power."""
+        given = Answers.of(
+            {"workload.kind": "pretraining", "model.preset": "llama-3.1-8b", "training.tokens": "200B", "training.global_batch": 256}
+            | {"scale.mode": "deadline", "scale.deadline": "10 days", "budget.purchase": "900k USD", "facility.region": "Germany"}
+            | {"facility.rack_power": "15 kW", "facility.total_power": "60 kW", "facility.racks": 3, "facility.floor_load": "900 kg/m^2"}
+        )
+        first = find_conflicts(given, catalog, needs=False).sets[0]
+        assert first.keys == ("scale.deadline", "budget.purchase", "facility.total_power")
+        change = next(each for each in first.changes if each.key == "facility.total_power")
+        larger = keeping(given, constraints(given), [each.key for each in constraints(given) if each.key != "facility.racks"])
+        assert not feasible(larger, catalog)
+        assert feasible(with_changes(larger, change.changes), catalog)
+        power = float(change.after.split()[0])
+        assert not feasible(with_changes(larger, {"facility.total_power": f"{power * 0.98} kW"}), catalog)
 
 
 class TestInADesign:
