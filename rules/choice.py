@@ -105,6 +105,24 @@ def _order(each: Ranked, context: Context) -> tuple[object, ...]:
     return each.apart, _late(figures, context), _over_budget(figures, context), worth, warnings, headroom, candidate.id
 
 
+_BEHIND = (
+    "its price is unknown",
+    "its run takes longer than the deadline",
+    "its expected price exceeds the budget",
+    "",
+    "level in that, it has more warnings",
+    "level in that, it leaves less of the memory free",
+    "level in everything, so that names decide",
+)
+"""What the parts of `_order` mean where one of them puts a candidate after another; "" for what they are ranked by."""
+
+
+def behind_by(other: Ranked, first: Ranked, context: Context) -> str:
+    """Return what puts a candidate after one that ranks before it, "" where it is what they are ranked by."""
+    pairs = zip(_order(other, context), _order(first, context), _BEHIND, strict=True)
+    return next((why for mine, best, why in pairs if mine != best), "")
+
+
 def _nearness(each: Ranked, order: tuple[object, ...], context: Context, miss: float) -> tuple[object, ...]:
     """Return the sort key among candidates that do not meet the answers.
 

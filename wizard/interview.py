@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import dataclass
 from functools import lru_cache
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
 
 ANY = "*"
+_KEY = re.compile(r"\b[a-z_]+\.[a-z_]+\b")
 
 
 @dataclass(frozen=True)
@@ -79,6 +81,16 @@ class Interview:
     def question(self, key: str) -> Question | None:
         """Return the question that fills `key`, or None where an answer can only be set in a file or by --set."""
         return next((each for each in self.questions if each.key == key), None)
+
+
+def with_labels(text: str) -> str:
+    """Return a text in which the key of a question reads as its label, in quotes: who fills in pages knows no keys."""
+
+    def label(found: re.Match[str]) -> str:
+        question = load_interview().question(found[0])
+        return found[0] if question is None else f'"{question.label.strip()}"'
+
+    return _KEY.sub(label, text)
 
 
 def needed_beside(answers: Answers) -> set[str]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from catalogs.quantities import grouped
 from rules.advisor import Considered, consider, fitting
 from rules.answers import AnswerError
+from rules.choice import behind_by
 from rules.constraints import POLICY, SIZES, constraints, least_needed, relaxed
 from rules.remedies import mend
 from rules.smallest import DROPPED, OTHER_COST, SmallestChange, exception_to, smallest_change
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from rules.answers import Answers
     from rules.candidate import Candidate
-    from rules.choice import Ranked, Ranking
+    from rules.choice import Ranked
 
 MOST_DESIGNS = 48
 """Designs that are made to find the smallest change; one takes a tenth of a second."""
@@ -34,6 +35,8 @@ _FIGURES = (
     ("step_s", "step time", "s"),
     ("it_power_kw", "power", "kW"),
 )
+_WORK = (("usd_per_million_units", "cost of the work", "USD per million units"),)
+"""What is shown first where candidates are ranked by it: a dearer server may do the work for less."""
 OWN = "own_server.gpu"
 DIGITS = 3
 """Digits of what candidates are ranked by; what is the same in them is level."""
@@ -87,7 +90,7 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
     other = next((each for each in ranking.good or ranking.unproven if wish.met_by(each.candidate)), None)
     if other is not None and chosen is not None and other is not chosen and wish.kind not in ("plan", "answer"):
         lifted = _lifted(wish, considered) if changes else ()
-        return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, ranking),), lifted)
+        return WhyNot(wish.name, wish.kind, False, other.candidate.id, (_ranked_lower(other, chosen, considered),), lifted)
     excluded = (*excluded_by(wish, considered), *by_answers(wish, considered.context.answers))
     forced = _forced(wish, considered)
     if isinstance(forced, AnswerError):
@@ -107,7 +110,7 @@ def why_not(considered: Considered, what: str, *, changes: bool = True) -> WhyNo
         obstacles += (_price_open(found, forced),)
     if found in forced.ranking.good and chosen is not None:
         met = chosen in (*ranking.good, *ranking.unproven)
-        obstacles += (_ranked_lower(found, chosen, forced.ranking, met=met),) if wish.kind not in PRODUCTS or not excluded else ()
+        obstacles += (_ranked_lower(found, chosen, forced, met=met),) if wish.kind not in PRODUCTS or not excluded else ()
         notes = _beside(found, chosen, obstacles)
         together = _plan_given(wish, considered) if changes else ()
         return WhyNot(wish.name, wish.kind, False, found.candidate.id, obstacles, _lifted(wish, considered), together, notes)
@@ -226,14 +229,17 @@ def _price_open(found: Ranked, forced: Considered) -> Obstacle:
     return Obstacle("ranking", "choice.budget_unproven", f"{because}; a quote under budget.own_prices would")
 
 
-def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking, *, met: bool = True) -> Obstacle:
+def _ranked_lower(other: Ranked, chosen: Ranked, weighed: Considered, *, met: bool = True) -> Obstacle:
     """Return that it would do but ranks lower, and by how much it is behind; `met` says whether the design meets every answer."""
-    everyone = (*ranking.good, *ranking.unproven)
+    everyone = (*weighed.ranking.good, *weighed.ranking.unproven)
     mine, best = (float(f"{each.worth:.{DIGITS}g}") for each in (other, chosen))
     level, before = mine == best, mine < best
     place = f"as number {everyone.index(other) + 1} of {len(everyone)}" if other in everyone and chosen in everyone else "behind it"
     because = f"it meets every answer and ranks {place} by {chosen.measure}"
-    if other not in everyone or chosen not in everyone:
+    if other in everyone and chosen in everyone:
+        why = "" if other.apart and not chosen.apart else behind_by(other, chosen, weighed.context)
+        because += f": {why}" if why else ""
+    else:
         same = other.measure == chosen.measure and not other.apart
         if same and level:
             because = f"it meets every other answer and is level with the design by {chosen.measure}"
@@ -241,14 +247,14 @@ def _ranked_lower(other: Ranked, chosen: Ranked, ranking: Ranking, *, met: bool 
             because = f"it meets every other answer and would come before the design by {chosen.measure}, were it asked for"
     if not met:
         because = "it meets every answer, which the design does not; it is weighed only where it is asked for"
-    if other.apart:
+    if other.apart and not chosen.apart:
         because += "; its price is unknown, so it cannot come first"
     return Obstacle("ranking", "choice.objective", because, _between(other, chosen))
 
 
 def _between(other: Ranked, chosen: Ranked) -> tuple[Margin, ...]:
     rows = []
-    for name, label, unit in _FIGURES:
+    for name, label, unit in (*(_WORK if chosen.measure == other.measure == _WORK[0][1] else ()), *_FIGURES):
         mine, best = getattr(other.figures, name), getattr(chosen.figures, name)
         if mine and best and abs(mine / best - 1.0) >= NEGLIGIBLE:
             rows.append(Margin(label, f"{grouped(mine)} {unit}", f"{grouped(best)} {unit}", mine / best - 1.0))

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from catalogs import load_catalog
 from rules.advisor import consider, feasible
 from rules.answers import AnswerError, Answers
+from rules.choice import behind_by
 from rules.guidance.declare import F
 from rules.policies import parse_policies
 from rules.whatif import with_changes
 from rules.whynot.margins import margins_of
-from rules.whynot.whynot import why_not
+from rules.whynot.whynot import _between, why_not
 from rules.whynot.wishes import NoSuchWishError, wish_of
 from tests.rules.samples import rule
 
@@ -120,6 +122,26 @@ class TestWhyNot:
         assert asked.key == "preferences.gpus"
         assert asked.after in consider(with_changes(free.context.answers, asked.changes), catalog).ranking.chosen.candidate.gpu.id
         assert any(each.field == "time of the run" for each in obstacle.margins)
+
+    def test_what_puts_it_behind_where_the_measure_does_not(self, catalog):
+        """Level by what candidates are ranked by, or even before: then a price, a budget, warnings or memory decide, and are named."""
+        base = weighed(catalog, preferences__nodes=["nvidia-dgx-h100"], budget__purchase="1M USD")
+        first = base.ranking.good[0]
+        assert behind_by(replace(first, worth=first.worth * 2), first, base.context) == ""
+        assert behind_by(replace(first, worth=first.worth / 2, apart=True), first, base.context) == "its price is unknown"
+        dear = replace(first, worth=first.worth / 2, figures=replace(first.figures, purchase_usd=1.1e6))
+        assert behind_by(dear, first, base.context) == "its expected price exceeds the budget"
+        full = replace(first, figures=replace(first.figures, memory_gib=first.figures.memory_gib + 1))
+        assert behind_by(full, first, base.context) == "level in that, it leaves less of the memory free"
+
+    def test_what_the_work_costs_is_shown_where_it_ranks(self, one):
+        """A server may cost less to own and do the work for more: without the second figure its place looks wrong."""
+        first = one.ranking.good[0]
+        assert first.measure == "cost of the work"
+        slow = replace(first.figures, usd_per_million_units=2 * first.figures.usd_per_million_units, ownership_usd=1e5)
+        work, owning, *_ = _between(replace(first, figures=slow), first)
+        assert (work.field, work.by) == ("cost of the work", 1.0)
+        assert (owning.field, owning.by < 0) == ("cost of owning it", True)
 
     def test_a_plan_that_divides_nothing(self, one):
         found = why_not(one, "TP3")

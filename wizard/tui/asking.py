@@ -11,7 +11,7 @@ from rules.answer_fields import FIELDS
 from rules.answers import AnswerError, field_of, shortened
 from wizard.changes import difference
 from wizard.files import FileError, load
-from wizard.interview import load_interview
+from wizard.interview import load_interview, with_labels
 from wizard.preferences import typed
 from wizard.tui.help import behind_text
 from wizard.tui.screens.dialogs import FileDialog, TextDialog
@@ -185,7 +185,7 @@ class Asker:
             self._app.notify(found, severity="warning", timeout=8)
             return
         lines, changes = why_not_lines(found), (*found.changes, *found.together)
-        choices = [(str(number), f"{each.key}: {each.text}") for number, each in enumerate(changes)]
+        choices = [(str(number), with_labels(f"{each.key}: {each.text}")) for number, each in enumerate(changes)]
 
         def chosen(choice: str | None) -> None:
             if choice is not None:
@@ -315,16 +315,16 @@ def why_not_lines(found: WhyNot) -> list[Content]:
         return [Content(f"{found.what} is what the design has.")]
     rows: list[Content] = []
     for each in found.obstacles:
-        rows.append(Content.assemble((f"{each.rule or each.kind}: ", "bold"), each.because))
+        rows.append(Content.assemble((f"{with_labels(each.rule or each.kind)}: ", "bold"), with_labels(each.because)))
         rows += [Content(f"  {margin.text}") for margin in each.margins]
-    rows += [Content(note) for note in found.notes]
+    rows += [Content(with_labels(note)) for note in found.notes]
     if found.changes:
         rows += [Content(""), Content.styled("Each of these would admit it:", "bold")]
     elif found.together:
         rows += [Content(""), Content.styled("No change of one answer admits it; these would, together:", "bold")]
     elif not found.notes:
         rows += [Content(""), Content("No change of an answer that was tried admits it.")]
-    rows += [Content(f"  {each.key}: {each.text}") for each in (*found.changes, *found.together)]
+    rows += [Content(with_labels(f"  {each.key}: {each.text}")) for each in (*found.changes, *found.together)]
     return rows or [Content("Nothing stands against it.")]
 
 
