@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 FEWEST_TO_SHARE = 8
 """From so many designs on they are shared among processes: each takes a second to start."""
+MOST_IN_A_ROW = 64
+"""Designs that one process takes at a time: neighbours in a folder are often alike, and what one was sized from serves the next."""
 _CATALOG: list[Any] = []
 """The catalog of a worker process, opened once."""
 
@@ -81,7 +83,7 @@ def _replayed(options: argparse.Namespace) -> Iterator[Replay | FileError]:
 
     open_catalog(options.catalog)  # a broken catalog is told once, not by every process
     with ProcessPoolExecutor(jobs, initializer=_start, initargs=(options.catalog,)) as pool:
-        yield from pool.map(_one, options.designs, chunksize=max(1, min(16, len(options.designs) // (4 * jobs))))
+        yield from pool.map(_one, options.designs, chunksize=max(1, min(MOST_IN_A_ROW, len(options.designs) // (2 * jobs))))
 
 
 def _start(folders: list[str]) -> None:
