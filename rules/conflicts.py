@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from rules.advisor import advise, consider
 from rules.answers import AnswerError
-from rules.constraints import ORIGIN, POLICY, Constraint, Oracle, constraints, keeping, relaxed, sizes_open
+from rules.constraints import LIMITS, ORIGIN, OWN_SERVER, POLICY, Constraint, Oracle, constraints, keeping, relaxed, sizes_open
 from rules.remedies import at_once, mend, ready
-from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, smallest_change
+from rules.smallest import OTHER_COST, SmallestChange, cost_between, exception_to, left_open, smallest_change
 from rules.whatif import with_changes
 
 if TYPE_CHECKING:
@@ -212,17 +212,18 @@ def _changes(
     """Return for each answer of the set, and for what is trained, the smallest change that makes the set hold.
 
     `kept` are the answers that stand beside the change; then by answer those of a larger set, which is asked about where no change
-    was found: the servers that make it hold without the answer may come up only there.
+    was found: the servers that make it hold without the answer may come up only there. A limit of which none is found either, or once no
+    more may be asked, may be left open: the set holds without it, since it is minimal; so it does with an exception from a policy.
     """
     whole, beside = kept
     alone = keeping(answers, all_, whole)
     rows = []
     for key in (*found.keys, *(key for key in NEEDS if needs and answers.given(key))):
-        if oracle.spent:
-            break
         change = exception_to(key) if key.startswith(POLICY) else _smallest(alone, key, oracle, hints.get(key))
         if change is None and beside.get(key):
             change = _smallest(keeping(answers, all_, beside[key]), key, oracle, hints.get(key))
+        if change is None and key in (*LIMITS, *OWN_SERVER) and answers.given(key):
+            change = left_open(answers, key)
         if change is not None:
             rows.append(change)
     return tuple(sorted(rows, key=lambda each: (each.key in NEEDS, each.cost, each.key)))
@@ -236,6 +237,8 @@ def _beside(key: str, found: ConflictSet, held: Sequence[frozenset[str]], fixed:
 
 
 def _smallest(answers: Answers, key: str, oracle: Oracle, hint: float | None) -> SmallestChange | None:
+    if oracle.spent:
+        return None
     guess = oracle.least_needed(answers, key)
     return smallest_change(answers, key, oracle.fits, guess=guess, hint=hint, spent=lambda: oracle.spent)
 

@@ -139,6 +139,11 @@ def exception_to(policy: str) -> SmallestChange:
     return SmallestChange(policy, "holds", DROPPED, EXCEPTION_COST, "make an exception from the policy of the site")
 
 
+def left_open(answers: Answers, key: str) -> SmallestChange:
+    """Return the change that takes a limit away, of which no smaller one was found; it costs what the farthest one does."""
+    return SmallestChange(key, answers.text(key), DROPPED, 2.0**MOST_DOUBLINGS - 1.0, "leave it open; no smaller change was found")
+
+
 def cost_between(answers: Answers, key: str, change: SmallestChange) -> float:
     """Return what a change costs that starts from `answers` instead of from where it was looked for."""
     start, end = answers.number(key), with_changes(answers, change.changes).number(key)

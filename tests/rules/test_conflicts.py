@@ -11,7 +11,7 @@ import pytest
 from catalogs import load_catalog
 from rules.advisor import advise, consider, feasible
 from rules.answers import Answers
-from rules.conflicts import find_conflicts, minimal_sets, with_conflict_sets
+from rules.conflicts import ConflictSet, _changes, find_conflicts, minimal_sets, with_conflict_sets
 from rules.constraints import Oracle, constraints, keeping, relaxed
 from rules.smallest import MOST_ASKED, smallest_change
 from rules.whatif import with_changes
@@ -276,6 +276,18 @@ class TestChanges:
         assert feasible(with_changes(larger, change.changes), catalog)
         power = float(change.after.split()[0])
         assert not feasible(with_changes(larger, {"facility.total_power": f"{power * 0.98} kW"}), catalog)
+
+    def test_a_limit_of_which_no_change_was_found_may_be_left_open(self, catalog):
+        """A minimal set holds without any one of its answers: that is known without asking, also once no more may be asked."""
+        oracle = Oracle(catalog, 0)
+        given = answers(facility__rack_power="8 kW")
+        found = ConflictSet(tuple(each for each in constraints(given) if each.key in ("facility.rack_power", "preferences.nodes")))
+        changes = _changes(found, given, constraints(given), (list(found.keys), {}), oracle, {}, needs=False)
+        assert [(each.key, each.after) for each in changes] == [("facility.rack_power", "")]
+        assert changes[0].text == "leave it open; no smaller change was found"
+        assert changes[0].cost == 63  # as far as 64 times as much, where the search for a number ends
+        assert feasible(with_changes(given, changes[0].changes), catalog)
+        assert oracle.asked == 0
 
 
 class TestInADesign:

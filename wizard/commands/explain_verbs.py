@@ -152,7 +152,7 @@ def conflicts(considered: Considered, words: list[str], *, as_json: bool) -> int
         _wrapped([each.sentence], "", "    ")
         _changes("smallest change that helps", each.changes)
         missing = [key for key in each.keys if key not in {change.key for change in each.changes}]
-        _wrapped([f"no change was found to help of {key} alone" for key in missing], "    ")
+        _wrapped([f"no change of {key} alone was found among those that were tried" for key in missing], "    ")
     _changes("changes after which every answer holds", found.together)
     if not found.complete:
         print("not all combinations were tried: there may be further sets")
