@@ -86,7 +86,7 @@ _MODEL = tuple(
 _PARALLELISM = tuple(
     f"parallelism.{name}" for name in ("tensor", "pipeline", "context", "expert", "zero_stage", "micro_batch", "recompute")
 )
-_MACHINE = ("machine.sustained", "machine.domain", "machine.scale_up", "machine.network")
+_MACHINE = ("machine.sustained", "machine.memory_rate", "machine.domain", "machine.scale_up", "machine.network")
 _SEARCHED = ("size.gpus", "work.parameters", "work.global_batch", "work.sequence_length", *_MACHINE, "gpu.memory.capacity", *_PARALLELISM)
 _STEP = computed("sizing.step.estimate_step", "plan.label", "work.flops_per_unit", "work.global_batch", "work.sequence_length", *_MACHINE)
 _PEAK = computed(

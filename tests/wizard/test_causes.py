@@ -67,6 +67,15 @@ class TestTheCatalog:
         result = replay(copy, load_catalog([other_catalog]))
         assert not any(change.where.startswith("design.memory") for change in result.changes)
 
+    def test_a_step_rests_on_what_the_memory_of_the_gpu_reads(self, copy, tmp_path):
+        """Norms and the optimizer run at the memory's speed: with half of an H100's 3,350 GB/s (datasheet) a step takes longer."""
+        text = (OWN_FOLDER / "gpus" / "nvidia-h100-sxm-80gb.toml").read_text("utf-8")
+        assert text.count('"3350 GB/s"') == 1
+        (tmp_path / "catalog" / "gpus").mkdir(parents=True)
+        (tmp_path / "catalog" / "gpus" / "nvidia-h100-sxm-80gb.toml").write_text(text.replace('"3350 GB/s"', '"1675 GB/s"'), "utf-8")
+        result = replay(copy, load_catalog([tmp_path / "catalog"]))
+        assert "memory.bandwidth changed from 3350 GB/s to 1675 GB/s" in because(result, "design.performance.step")
+
     def test_a_change_outside_of_the_design_is_told_apart(self, copy, tmp_path):
         text = (OWN_FOLDER / "gpus" / "nvidia-a100-sxm-80gb.toml").read_text("utf-8")
         folder = tmp_path / "more" / "gpus"
