@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 WIDTH = 100
 LABEL_WIDTH = 18
+LEAST_NAME = 7
+"""Columns that a name over a column of figures keeps."""
 _NUMBER = re.compile(r"\d[\d.,]*")
 MOST_REASONS = 40
 """Reasons that are written out; the rest is counted. All are in the JSON."""
@@ -55,11 +57,21 @@ def _head(comparison: Comparison, side: int) -> str:
 def figure_lines(figures: Iterable[FigurePair], names: tuple[str, str] = ("before", "after"), width: int = WIDTH) -> list[str]:
     """Return the figures in columns: name, both values, the change, and whether it is better or worse in words.
 
-    Where that is wider than `width`, numbers from a million on are written short.
+    Where that is wider than `width`, numbers from a million on are written short; then names are cut in the middle.
     """
     listed = list(figures)
     lines = _columns(listed, names, short=False)
-    return lines if max(map(len, lines)) <= width else _columns(listed, names, short=True)
+    if max(map(len, lines)) > width:
+        lines = _columns(listed, names, short=True)
+    over = max(map(len, lines)) - width
+    return _columns(listed, _cut(names, over), short=True) if over > 0 else lines
+
+
+def _cut(names: tuple[str, str], over: int) -> tuple[str, str]:
+    """Return the names with the longer one cut in its middle by `over` columns, and the other one no longer."""
+    most = max(LEAST_NAME, max(map(len, names)) - over)
+    first, second = (name if len(name) <= most else f"{name[: most // 2]}…{name[len(name) - (most - most // 2 - 1) :]}" for name in names)
+    return first, second
 
 
 def _columns(figures: Iterable[FigurePair], names: tuple[str, str], *, short: bool) -> list[str]:

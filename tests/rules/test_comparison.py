@@ -159,6 +159,16 @@ class TestWhatIf:
         assert narrow[1] == "purchase            ≥ 92.39M USD  ≥ 119M USD  +28.8 %  worse"
         assert narrow[2].split() == ["nodes", "160", "208", "+30.0", "%", "worse"]
 
+    def test_long_names_are_cut_where_the_columns_would_be_too_wide(self):
+        pairs = [FigurePair("power", "power of the site", "kW", 0.24, 61.17, Verdict.WORSE)]
+        name, last = "a-long-name-of-a-room-for-training", "this"
+        assert name in figure_lines(pairs, (name, last), width=100)[0]
+        narrow = figure_lines(pairs, (name, last), width=66)
+        assert max(map(len, narrow)) <= 66
+        assert narrow[0].split()[0].startswith("a-lo")
+        assert narrow[0].split()[0].endswith("ning")
+        assert narrow[1].endswith("worse")
+
     def test_lines_are_as_wide_as_they_may_be(self, catalog):
         lines = comparison_lines(what_if(Answers.of(FIXED), catalog, {"scale.nodes": 4}).comparison, width=80)
         assert max(map(len, lines)) <= 80

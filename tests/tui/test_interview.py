@@ -71,9 +71,13 @@ async def test_the_message_stands_under_the_field_and_goes_when_the_value_is_rig
         lines = screen_lines(app)
         at = next(number for number, line in enumerate(lines) if "Finish within" in line)
         assert "✗" in lines[at + 1]
+        assert "until then" not in row(app, "scale.deadline").problem
         await press(app, pilot, "backspace", "y")
         assert row(app, "scale.deadline").problem == ""
         assert app.work.answers.values["scale.deadline"] == "54 day"
+        await press(app, pilot, "tab", "shift+tab")
+        await type_text(app, pilot, "z")
+        assert row(app, "scale.deadline").problem.endswith("; until then 54 days counts")
 
 
 async def test_units_are_accepted_in_the_field_and_a_wrong_dimension_names_the_expected_one():

@@ -54,6 +54,7 @@ def test_more_parts_than_patterns_are_summed_up_as_other():
 def test_a_legend_breaks_between_parts_only():
     lines = [line.plain for line in legend({"pipeline bubble": 4.0, "products": 3.0}, 7.0, "s", 24)]
     assert lines == ["█ pipeline bubble 4  ", "▓ products 3  s"]
+    assert legend({"products": 3912.4}, 3912.4, "s", 40)[0].plain == "█ products 3,912  s"  # no exponent
 
 
 @pytest.mark.parametrize(

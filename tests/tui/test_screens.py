@@ -15,6 +15,7 @@ from wizard.files import load
 from wizard.situations import load_situations
 from wizard.tui.actions import ACTIONS, actions_of
 from wizard.tui.palette import WizardCommands
+from wizard.tui.screens.dialogs import FileDialog
 from wizard.tui.widgets.key_line import key_line
 from wizard.tui.widgets.pointed_list import PointedList
 
@@ -386,3 +387,12 @@ async def test_a_file_name_that_cannot_be_is_said_to_be_so(name, problem):
         await pilot.pause()
         app.screen.query_one("#file-name").value = name
         assert problem in await press(app, pilot, "enter")
+
+
+async def test_a_name_typed_to_save_by_takes_the_place_of_the_proposed_one():
+    async with wizard() as (app, pilot):
+        dialog = FileDialog("Save the design as", "my-cluster.toml", must_exist=False)
+        app.push_screen(dialog)
+        await pilot.pause()
+        await type_text(app, pilot, "x")
+        assert dialog.query_one("#file-name").value == "x"

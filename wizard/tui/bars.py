@@ -8,7 +8,7 @@ from textual.content import Content
 
 from catalogs.sums import plain_sum
 from wizard.glyphs import sign
-from wizard.preferences import written
+from wizard.pictures.bars import shown as in_digits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -49,7 +49,7 @@ def legend(terms: Mapping[str, float], whole: float, unit: str, width: int) -> l
     """Return the parts in words, in lines of at most `width`: "█ activations 127  ▓ gradients 47.5  GiB"."""
     lines, used = [Content("")], 0
     for number, (name, value) in enumerate(parts_shown(terms, whole)):
-        text = f" {name.replace('_', ' ')} {written(f'{value:.3g}')}  "
+        text = f" {name.replace('_', ' ')} {in_digits(value)}  "
         piece = Content.assemble((sign(PATTERNS[number]), _COLOURS[number]), text)
         if used and used + len(text) - 1 > width:
             lines, used = [*lines, Content("")], 0

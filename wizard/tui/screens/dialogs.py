@@ -115,7 +115,7 @@ class FileDialog(ModalScreen[Path | None]):
         """Lay out the dialog."""
         with Vertical(classes="dialog"):
             yield Static(Content.styled(self._title, "bold"), classes="dialog-title")
-            yield Input(self._start, id="file-name", compact=True, select_on_focus=False)
+            yield Input(self._start, id="file-name", compact=True, select_on_focus=not self._must_exist)
             yield Static("", id="file-problem", classes="message")
             yield PointedList(id="files")
             yield Static(

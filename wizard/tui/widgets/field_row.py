@@ -10,9 +10,9 @@ from textual.widgets import Input, Static
 
 from wizard.glyphs import sign
 from wizard.names import Names, is_picked
-from wizard.preferences import typed
+from wizard.preferences import in_words, typed
 from wizard.session import check_text
-from wizard.shown import assumed_text, assumed_value, origin_of, read_in, same_answer, text_of, unknown_text, unused_text
+from wizard.shown import assumed_text, assumed_value, field_text, origin_of, read_in, same_answer, text_of, unknown_text, unused_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
 from wizard.tui.widgets.messages import Answered, Entered
 from wizard.tui.widgets.quiet import Quiet
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from textual import events
     from textual.app import ComposeResult
 
-    from rules.answers import Answers
+    from rules.answers import Answers, Value
     from rules.design import Design
     from wizard.interview import Question
 from wizard.session import Session
@@ -106,7 +106,7 @@ class FieldRow(Vertical):
             origin = ("choose one", "$foreground-muted") if choosing else ("invalid", "$text-error")
         self._origin.put(Content.assemble(origin))
         note = unknown_text(session.answers, self.key, design) or (unused_text(self.key, design) if value is not None else "")
-        self._say(self._check(draft) if draft is not None and not choosing else "", note)
+        self._say(self._problem_of(draft, value) if draft is not None and not choosing else "", note)
 
     def _look_late(self) -> None:
         """Offer names for text that was typed before the catalog was loaded."""
@@ -127,6 +127,11 @@ class FieldRow(Vertical):
         if stands_in:
             return f"{sign('assumed')} {stands_in}"
         return "type to search" if is_picked(self.key) else f"e.g. {self.question.field.example}"
+
+    def _problem_of(self, draft: str, value: Value | None) -> str:
+        """Return what is wrong with a draft, and which answer the design goes by until it is right."""
+        problem = self._check(draft)
+        return f"{problem}; until then {in_words(field_text(self.key, value))} counts" if problem and value is not None else problem
 
     def _check(self, text: str) -> str:
         return check_text(self.key, typed(self.key, text)) or self._names.problem(self.key, text)
