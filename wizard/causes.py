@@ -25,6 +25,8 @@ _SHELVES = {
     "server_price": "prices", "rental": "prices", "preset": "models", "fact": "facts", "threshold": "thresholds",
 }  # fmt: skip
 """The shelf of each kind of catalog value that origins name."""
+EXPLAIN = ("rules.whynot.", "rules.explanation.", "rules.comparison.")
+"""Modules that tell of designs and make none: nothing in a design follows from a change of them."""
 _ROLES = {"failures": "facts", "carbon": "facts", "electricity": "facts", "cooling": "facts", "support": "facts"}
 """Kinds of facts that origins name by what they are for; which record it is depends on the design."""
 
@@ -80,7 +82,8 @@ def _hash(key: str, label: str, before: Mapping[str, Any], after: Mapping[str, A
 def _fingerprints(kind: str, before: object, after: Mapping[str, str]) -> list[Cause]:
     old, new = unpacked(before), unpacked(after)
     names = [*old, *(name for name in new if name not in old)] if old else []
-    return [Cause(kind, name, old.get(name, ""), new.get(name, "")) for name in names if old.get(name) != new.get(name)]
+    changed = [name for name in names if old.get(name) != new.get(name) and not name.startswith(EXPLAIN)]
+    return [Cause(kind, name, old.get(name, ""), new.get(name, "")) for name in changed]
 
 
 def _catalog(before: object, catalog: Catalog) -> list[Cause]:

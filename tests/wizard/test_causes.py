@@ -136,6 +136,18 @@ class TestRulesAndFormulas:
         assert because(result, "design.memory.expected").startswith("formula rules.sizing.memory changed (00000000 → ")
         assert because(result, "design.power.node_maximum") == ""
 
+    def test_what_only_tells_of_designs_is_no_cause(self, edited):
+        def action(document):
+            formulas = document["basis"]["formulas"]
+            now = unpacked(formulas)
+            for name in ("rules.whynot.margins", "rules.sizing.memory"):
+                package, _, module = name.rpartition(".")
+                formulas[package] = formulas[package].replace(f"{module}:{now[name]}", f"{module}:00000000")
+            document["design"]["memory"]["expected"] = "1 GiB"
+
+        causes = replay(edited(action), load_catalog()).causes
+        assert [each.split(" changed")[0] for each in causes] == ["formula rules.sizing.memory"]
+
     def test_fingerprints_follow_what_rules_say(self):
         names = unpacked(basis.rule_fingerprints())
         assert names["vram.fits"] != names["vram.at_risk"]
