@@ -144,7 +144,7 @@ def growth_sentence(growths: Sequence[Growth]) -> str:
     told = "; ".join(f"{each.model} in {each.precision} on {each.gpus_from:,} to {each.gpus_to:,} ({each.table})" for each in behind)
     where = f", the null model in {len(behind)}: {told}" if behind else ""
     lossless = sum(round(each.measured * 100) >= 100 for each in behind)
-    why = f" {lossless} of these {len(behind)} print no loss at all, which is what the null model says of every run." if lossless else ""
+    why = f" Printed without any loss, as the null model says of every run: {lossless} of these {len(behind)}." if lossless else ""
     return f"By whole percents ours is nearer in {nearer} of {len(errors)}, as near in {even}{where}.{why}"
 
 
