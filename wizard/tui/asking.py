@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from rules.answers import Answers
     from rules.design import Design
     from rules.findings import Remedy
+    from rules.smallest import SmallestChange
     from rules.whynot.whynot import WhyNot
     from wizard.tui.app import WizardApp
     from wizard.tui.row import Row
@@ -185,7 +186,7 @@ class Asker:
             self._app.notify(found, severity="warning", timeout=8)
             return
         lines, changes = why_not_lines(found), (*found.changes, *found.together)
-        choices = [(str(number), with_labels(f"{each.key}: {each.text}")) for number, each in enumerate(changes)]
+        choices = [(str(number), _change_line(each)) for number, each in enumerate(changes)]
 
         def chosen(choice: str | None) -> None:
             if choice is not None:
@@ -324,8 +325,14 @@ def why_not_lines(found: WhyNot) -> list[Content]:
         rows += [Content(""), Content.styled("No change of one answer admits it; these would, together:", "bold")]
     elif not found.notes:
         rows += [Content(""), Content("No change of an answer that was tried admits it.")]
-    rows += [Content(with_labels(f"  {each.key}: {each.text}")) for each in (*found.changes, *found.together)]
+    rows += [Content(f"  {_change_line(each)}") for each in (*found.changes, *found.together)]
     return rows or [Content("Nothing stands against it.")]
+
+
+def _change_line(change: SmallestChange) -> str:
+    """Return a change by the label of its question, with the value that it leads to where its text does not say it."""
+    value = f" = {change.after}" if change.after and change.after not in change.text else ""
+    return with_labels(f"{change.key}{value}: {change.text}")
 
 
 def _questions_like(text: str) -> Sequence[str]:

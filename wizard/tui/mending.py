@@ -42,6 +42,7 @@ def _show(app: WizardApp, title: str, mended: Mended, *, more: bool) -> None:
     from rules.counting import counted
     from rules.findings import Kind
     from rules.remedies import ready
+    from wizard.interview import with_labels
     from wizard.mending import mended_lines
 
     changes = counted(len(mended.applied), "change")
@@ -60,4 +61,4 @@ def _show(app: WizardApp, title: str, mended: Mended, *, more: bool) -> None:
 
     dialog = TextDialog(title, Content(""), choices)
     app.push_screen(dialog, chosen)
-    dialog.call_after_refresh(lambda: dialog.show_text(Content("\n".join(mended_lines(mended, dialog.text_width)))))
+    dialog.call_after_refresh(lambda: dialog.show_text(Content(with_labels("\n".join(mended_lines(mended, dialog.text_width))))))
