@@ -21,6 +21,8 @@ MOST_REASONS = 2
 MOST_CAUSES = 2
 """Causes that a notice names; a small screen shows no more beside the design."""
 ARROW = "→"
+BECAUSE, WARNED = "because", "new warning:"
+"""What leads a reason."""
 
 
 def answers_changed(before: Answers, after: Answers) -> str:
@@ -57,14 +59,17 @@ def _price(figures: Figures, at_least: str) -> str:
     return purchase_text(figures, at_least=at_least)
 
 
-def reasons(previous: Design | None, design: Design) -> list[str]:
-    """Return why a design is another than before: the rules' own words for what was decided anew, new conflicts and warnings first."""
+def reasons(previous: Design | None, design: Design) -> list[tuple[str, str]]:
+    """Return why a design is another than before: the rules' own words for what was decided anew, new conflicts and warnings first.
+
+    Each with the words that lead it: a warning is what the change brings, not why it came about.
+    """
     if previous is None or previous.answers == design.answers:
         return []
     order = (Kind.REJECT, Kind.WARNING, Kind.DECISION)
     before = {(found.rule, found.kind, found.decision, found.value) for found in previous.findings}
     rows = [
-        found.because
+        (WARNED if kind is Kind.WARNING else BECAUSE, found.because)
         for kind in order
         for found in design.of_kind(kind)
         if (found.rule, kind, found.decision, found.value) not in before and (kind is not Kind.DECISION or found.value)

@@ -16,6 +16,7 @@ from rules.answers import AnswerError, field_of
 METRIC, IMPERIAL = "metric", "imperial"
 POINT, COMMA = "point", "comma"
 _NUMBER = re.compile(r"\d[\d.,]*")
+_THOUSANDS = re.compile(r"[1-9]\d{0,2}(\.\d{3})+")
 _SWAP = str.maketrans(".,", ",.")
 _LENGTH_FT, _AREA_FT2, _MASS_LB, _FLOW_CFM, _RATE_GPM = 0.3048, 0.09290304, 0.45359237, 1.699010796, 3.785411784
 """One foot in metres, one square foot in square metres, one pound in kilograms (exact by the agreement of 1959); one cubic foot per
@@ -128,10 +129,18 @@ def typed(key: str, text: str) -> str:
 
 
 def _pointed(text: str) -> str:
-    """Return the number at the start of a text with a decimal point, where commas are preferred: "1.500,5 kW" is "1500.5 kW"."""
+    """Return the number at the start of a text with a decimal point, where commas are preferred: "1.500,5 kW" is "1500.5 kW".
+
+    A point that cannot stand between thousands is a decimal point there too: "0.08" is no 8.
+    """
     if _current.decimal != COMMA:
         return text
-    return re.sub(r"^(\D*)([\d.,]+)", lambda found: found[1] + found[2].replace(".", "").replace(",", "."), text)
+    return re.sub(r"^(\D*)([\d.,]+)", lambda found: found[1] + _number_pointed(found[2]), text)
+
+
+def _number_pointed(number: str) -> str:
+    decimal = "," not in number and number.count(".") == 1 and not _THOUSANDS.fullmatch(number)
+    return number if decimal else number.replace(".", "").replace(",", ".")
 
 
 def _in_dollars(text: str) -> str:

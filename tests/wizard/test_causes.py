@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import tomli_w
@@ -11,11 +12,12 @@ import tomli_w
 from catalogs import load_catalog
 from catalogs.loading import OWN_FOLDER
 from rules.design import SCHEMA_VERSION
+from rules.findings import Kind
 from tests.wizard.calls import call
 from wizard import basis, schemas
 from wizard.basis import flat, unpacked
 from wizard.causes import Cause, causes_of
-from wizard.changes import causes_text
+from wizard.changes import causes_text, reasons
 from wizard.files import load
 from wizard.replay import replay
 
@@ -225,3 +227,17 @@ def test_a_notice_names_the_first_causes_without_their_hashes_and_counts_the_res
     causes = [f"rule vram.{letter} changed (0123 → 4567)" for letter in "abcd"]
     assert causes_text(causes) == "rule vram.a changed; rule vram.b changed; and 2 more"
     assert causes_text(causes[:1]) == "rule vram.a changed"
+
+
+def test_a_new_warning_is_no_reason_for_what_changed():
+    def made(answers, *found):
+        listed = [SimpleNamespace(rule=kind.value, kind=kind, decision="", value="v", because=because) for kind, because in found]
+        return SimpleNamespace(answers=answers, findings=listed, of_kind=lambda kind: [each for each in listed if each.kind is kind])
+
+    before = made("before")
+    assert reasons(before, made("after", (Kind.WARNING, "Racks are hot."))) == [("new warning:", "Racks are hot.")]
+    assert reasons(before, made("after", (Kind.DECISION, "Links are short."), (Kind.REJECT, "Too dear."))) == [
+        ("because", "Too dear."),
+        ("because", "Links are short."),
+    ]
+    assert reasons(before, made("before", (Kind.WARNING, "Racks are hot."))) == []

@@ -158,6 +158,10 @@ def test_quantities_are_shown_in_imperial_units(metric, imperial):
     [
         ("facility.total_power", "1,5 MW", "1.5 MW"),
         ("facility.total_power", "1.500,5 kW", "1500.5 kW"),
+        ("facility.total_power", "1.500 kW", "1500 kW"),
+        ("facility.total_power", "2.500.000 W", "2500000 W"),
+        ("budget.electricity_price", "0.08 USD/kWh", "0.08 USD/kWh"),
+        ("facility.total_power", "22.5 kW", "22.5 kW"),
         ("budget.purchase", "3M EUR", "6000000 USD"),
         ("budget.purchase", "3M USD", "3M USD"),
         ("budget.electricity_price", "0,1 EUR/kWh", "0.2 USD/kWh"),

@@ -174,7 +174,7 @@ class Dialogue:
         if changed:
             self.say(
                 f"  Design: {changed.replace('→', 'becomes')}.",
-                *(f"  Because: {reason}" for reason in reasons(self.work.previous, design)[:1]),
+                *(f"  {lead.capitalize().removesuffix(':')}: {reason}" for lead, reason in reasons(self.work.previous, design)[:1]),
             )
 
     def go(self, step: int) -> None:

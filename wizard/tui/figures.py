@@ -161,8 +161,8 @@ def _last_change(previous: Design | None, design: Design, width: int) -> list[Co
     rows = shortened(Content.assemble((f"{sign('changed')} last answer: ", "bold"), answered), width)
     changed = changes(previous, design)
     rows += shortened(Content.assemble("  ", (changed or "no key figure changed", "italic")), width)
-    for reason in reasons(previous, design)[:1]:
-        rows += shortened(Content.assemble(("  because ", "$foreground-muted"), reason), width)
+    for lead, reason in reasons(previous, design)[:1]:
+        rows += shortened(Content.assemble((f"  {lead} ", "$foreground-muted"), reason), width)
     return rows
 
 

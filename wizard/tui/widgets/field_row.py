@@ -10,7 +10,7 @@ from textual.widgets import Input, Static
 
 from wizard.glyphs import sign
 from wizard.names import Names, is_picked
-from wizard.preferences import in_words, typed
+from wizard.preferences import in_words, shown_answer, typed
 from wizard.session import check_text
 from wizard.shown import assumed_text, assumed_value, field_text, origin_of, read_in, same_answer, text_of, unknown_text, unused_text
 from wizard.tui.widgets.choice_entry import ChoiceEntry
@@ -126,7 +126,7 @@ class FieldRow(Vertical):
         stands_in = assumed_text(self.key, self._design)
         if stands_in:
             return f"{sign('assumed')} {stands_in}"
-        return "type to search" if is_picked(self.key) else f"e.g. {self.question.field.example}"
+        return "type to search" if is_picked(self.key) else f"e.g. {shown_answer(self.key, self.question.field.example)}"
 
     def _problem_of(self, draft: str, value: Value | None) -> str:
         """Return what is wrong with a draft, and which answer the design goes by until it is right."""
