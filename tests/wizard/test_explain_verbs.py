@@ -59,3 +59,9 @@ def test_conflicts_name_what_would_help(small_answers):
 )
 def test_a_wrong_question_is_one_message(small_design, words):
     call("explain", small_design, *words).assert_one_message()
+
+
+def test_a_change_of_no_answer_is_told_how_to_be_written(small_design):
+    called = call("explain", small_design, "what-if", "=3")
+    called.assert_one_message()
+    assert "what-if needs KEY=VALUE" in called.err

@@ -106,7 +106,7 @@ def what_if(considered: Considered, words: list[str], *, as_json: bool) -> int:
     from rules.whatif import what_if as compare
 
     pairs = [word.partition("=") for word in words]
-    if not pairs or any(not separator for _, separator, _ in pairs):
+    if not pairs or any(not separator or not key.strip() for key, separator, _ in pairs):
         return _wrong("what-if needs KEY=VALUE, such as: what-if scale.nodes=16; KEY= takes an answer away")
     changes = {key.strip(): value.strip() or None for key, _, value in pairs}
     if len(changes) < len(pairs):
