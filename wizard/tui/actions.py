@@ -149,7 +149,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("open_file", ("ctrl+o",), "Open a file", "Open a saved design or a file of answers."),
     Action("start_page", (), "Start page", "New design, examples, unfinished work. The work in hand is kept in the autosave."),
     Action("change_theme", (), "Change colours", "Choose another theme, light ones among them."),
-    Action("quit", ("ctrl+q",), "Quit", "Leave; the answers are kept and offered at the next start.", line="quit"),
+    Action("quit", ("ctrl+q", "alt+q"), "Quit", "Leave; the answers are kept and offered at the next start.", line="quit"),
 )  # fmt: skip
 
 

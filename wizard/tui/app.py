@@ -16,7 +16,7 @@ from wizard.interview import load_interview
 from wizard.preferences import use
 from wizard.situations import load_situations
 from wizard.stopping import leaving_on_signals
-from wizard.tui.actions import ACTIONS, HOMES, Action, actions_of, bindings_of
+from wizard.tui.actions import ACTIONS, HOMES, Action, action_of, actions_of, bindings_of, keys_of
 from wizard.tui.asked_app import AskedApp
 from wizard.tui.asking import Asker
 from wizard.tui.giving import Giver
@@ -108,7 +108,7 @@ class WizardApp(AskedApp):
     async def on_event(self, event: events.Event) -> None:
         """Where the terminal is too small to show anything, no key and no click acts, save the one that quits."""
         acts = isinstance(event, (events.Key, events.Paste, events.MouseEvent)) and not event.is_forwarded
-        quits = isinstance(event, events.Key) and event.key == "ctrl+q"
+        quits = isinstance(event, events.Key) and event.key in keys_of(action_of("quit"))
         urgent = any(screen.has_class(URGENT) for screen in self.screen_stack[-1:])
         if acts and not quits and not urgent and (self.size.width < SMALLEST_WIDTH or self.size.height < SMALLEST_HEIGHT):
             return
