@@ -110,7 +110,7 @@ async def test_a_picture_is_exported_as_svg_and_as_text_and_the_report_is_writte
         assert "<svg" in written.read_text()
         await press(app, pilot, "space", "b", "e")
         assert not list(app._notifications)  # a notice covers neither picture nor dialog
-        await press(app, pilot, *["backspace"] * 3)
+        await press(app, pilot, "end", *["backspace"] * 3)  # the whole name is selected: typing replaces it
         await type_text(app, pilot, "txt")
         await press(app, pilot, "enter")
         assert (tmp_path / f"{PICTURES[0].id}.txt").read_text().strip()
