@@ -65,8 +65,7 @@ def advise(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, stri
 
 def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, strict: bool = False) -> Considered:
     """Propose, size and judge; `advise` puts the design together from the result. Parameters and errors as there."""
-    design_begins()
-    context = Context(answers, catalog, same_workload(describe_workload(answers, catalog)))
+    context = _begun(answers, catalog)
     proposals = propose(context, exhaustive=exhaustive)
     kept, dominated = prune(proposals.candidates, context, everything=exhaustive)
     judged = [judge(candidate, context, strict=strict) for candidate in kept]
@@ -74,13 +73,18 @@ def consider(answers: Answers, catalog: Catalog, *, exhaustive: bool = False, st
     return Considered(context, judged, ranking, [*proposals.rejected, *dominated])
 
 
+def _begun(answers: Answers, catalog: Catalog) -> Context:
+    """Return what the candidates of a design that begins now share."""
+    design_begins()
+    return Context(answers, catalog, same_workload(describe_workload(answers, catalog)))
+
+
 def fitting(answers: Answers, catalog: Catalog, wanted: Callable[[Candidate], bool] = lambda _: True) -> Iterator[Ranked]:
     """Yield the candidates that meet every answer, those of `consider(…).ranking.good`, in the order in which they are judged.
 
     Only what is `wanted` is judged, and nothing to the end that the servers alone exceed already or that a rule has refused.
     """
-    design_begins()
-    context = Context(answers, catalog, same_workload(describe_workload(answers, catalog)))
+    context = _begun(answers, catalog)
     kept, _ = prune(propose(context).candidates, context)
     for candidate in kept:
         if not surely_refused(candidate, context) and wanted(candidate):

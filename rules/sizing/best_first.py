@@ -117,8 +117,8 @@ class BestFirst:
         """Return whether a plan under its cheapest options may be within the limit, however it is interleaved and whatever its memory."""
         lowest = min(zero_stage for _, zero_stage in options)
         micro = self.workload.global_batch // (plan.data * plan.micro_batch)
-        each = virtual_stages(self.workload.model.layers, plan.pipeline, micro, exhaustive=False, schedule=plan.schedule)
-        return any(self._seconds(varied(plan, zero_stage=lowest, virtual_stages=virtual)) <= self.limit for virtual in each)
+        each = (varied(plan, zero_stage=lowest, virtual_stages=virtual) for virtual in self._virtual_stages(plan.pipeline, micro))
+        return any(self._seconds(interleaved) <= self.limit for interleaved in each)
 
     def _fits_within(self, seconds: float, plan: Plan, options: tuple[tuple[str, int], ...]) -> bool:
         """Return whether a plan surely fits under the first options with which it does, and then takes at most `seconds`."""
@@ -161,7 +161,7 @@ class BestFirst:
         if first_too_large < len(sizes):
             self._reject(NO_MEMORY, len(options))
         for size in sizes[:first_too_large]:
-            for virtual in self._virtual_stages(sharding, per_rank // size):
+            for virtual in self._virtual_stages(sharding.pipeline, per_rank // size):
                 self._push(self._plan(sharding, size, virtual, options[0], self.hardware.per_domain), options[1:])
 
     def _choices(self, sharding: Sharding) -> tuple[int, tuple[int, ...], tuple[tuple[str, int], ...]]:
@@ -182,29 +182,27 @@ class BestFirst:
             layer = self._layer_floor(sharding, size, cheapest)
             if micro * layer * self.model.layers / sharding.pipeline > ROUNDED * self.limit:
                 return None
-        virtual = self._virtual_stages(sharding, micro)[-1]
+        virtual = self._virtual_stages(sharding.pipeline, micro)[-1]
         plan = self._plan(sharding, size, virtual, cheapest, self.hardware.per_domain)
         return plan if self._bound(plan) <= self.limit else None
 
     def _layer_floor(self, sharding: Sharding, size: int, cheapest: tuple[str, int]) -> float:
         """Return the seconds than which no layer of a micro-batch takes less, whatever the pipeline and the recomputation; kept."""
         assert self.model is not None
-        domain, used = self.hardware.domain, self.hardware.per_domain
-        here = placed(self.ranks, domain, sharding.tensor * sharding.context, sharding.expert)
-        if used and self.ranks > domain:
-            here = min(used, domain)
+        hardware = self.hardware
+        here = placed(self.ranks, hardware.domain, sharding.tensor * sharding.context, sharding.expert, hardware.per_domain)
         known = sharding.tensor, sharding.context, sharding.expert, size, here, self.fixed.recompute_modules
         floor = self.floors.get(known)
         if floor is None:
-            block = self.model.block(self._plan(sharding, size, 1, cheapest, self.hardware.per_domain))
-            floor = self.floors[known] = self.hardware.time_factor * block.layer("none", 0.0)
+            block = self.model.block(self._plan(sharding, size, 1, cheapest, hardware.per_domain))
+            floor = self.floors[known] = hardware.time_factor * block.layer("none", 0.0)
         return floor
 
-    def _virtual_stages(self, sharding: Sharding, micro: int) -> tuple[int, ...]:
-        """Return the interleavings of a sharding with `micro` micro-batches."""
+    def _virtual_stages(self, pipeline: int, micro: int) -> tuple[int, ...]:
+        """Return the interleavings of a pipeline with `micro` micro-batches."""
         if self.model is None:
             return (1,)
-        return virtual_stages(self.workload.model.layers, sharding.pipeline, micro, exhaustive=False, schedule=self.fixed.schedule)
+        return virtual_stages(self.workload.model.layers, pipeline, micro, exhaustive=False, schedule=self.fixed.schedule)
 
     def _plan(self, sharding: Sharding, micro_batch: int, virtual: int, options: tuple[str, int], per_domain: int = 0) -> Plan:
         """Return the plan of a sharding with what the answers fix of its pipeline."""

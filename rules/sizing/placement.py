@@ -41,16 +41,16 @@ def rounded_domain(domain: int) -> int:
 
 def placed_domain(plan: Plan, domain: int) -> int:
     """Return how many GPUs of each domain the plan uses: as it says, else evenly where its groups then stay inside, else all."""
-    if plan.per_domain and plan.gpus > domain:
-        return min(plan.per_domain, domain)
-    return placed(plan.gpus, domain, plan.tensor * plan.context, plan.expert * plan.expert_tensor)
+    return placed(plan.gpus, domain, plan.tensor * plan.context, plan.expert * plan.expert_tensor, plan.per_domain)
 
 
 @lru_cache(maxsize=65536)
-def placed(gpus: int, domain: int, dense: int, routed: int) -> int:
-    """Return the same for groups of `dense` and `routed` neighbours."""
+def placed(gpus: int, domain: int, dense: int, routed: int, used: int = 0) -> int:
+    """Return the same for groups of `dense` and `routed` neighbours; `used` is what the plan says, 0 where it says nothing."""
     if gpus <= domain:
         return gpus
+    if used:
+        return min(used, domain)
     even = spread_evenly(gpus, domain)
     return even if tiles(dense, even) and tiles(routed, even) else domain
 
